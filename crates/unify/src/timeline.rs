@@ -4,6 +4,7 @@
 //! before; so in this order everything is known when it is needed. Within a thread the recorder's own order holds, which
 //! is that of completion, too.
 
+use super::plan::FunctionPlan;
 use blockfile::define::{MATCHING_ONLY, matching_only_call};
 use blockfile::file::{BlockFile, ThreadBlocks, ThreadRecords};
 use blockfile::record::Record;
@@ -194,5 +195,20 @@ impl<'a> Timeline<'a> {
     #[inline]
     pub fn position(&self) -> usize {
         self.given
+    }
+}
+/// Gives each call of a process, those recorded for matching only too, with its plan and the number of its thread.
+pub fn each_call(
+    file: &BlockFile<'_>,
+    plans: &[FunctionPlan<'_>],
+    mut sink: impl FnMut(&FunctionPlan<'_>, &Record<'_>, i32),
+) {
+    let mut timeline = Timeline::new(file);
+    while let Some(item) = timeline.next() {
+        let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
+        let call = matching_only_call(&item.record).unwrap_or(item.record);
+        if let Some(plan) = plans.get(usize::from(call.function)) {
+            sink(plan, &call, thread);
+        }
     }
 }

@@ -4,9 +4,8 @@
 //! was still under way.
 
 use super::plan::{CallRole, FunctionPlan};
-use super::timeline::Timeline;
+use super::timeline::each_call;
 use blockfile::args::Array;
-use blockfile::define;
 use blockfile::file::BlockFile;
 use blockfile::record::Record as Call;
 use trace_model::hash::Map;
@@ -37,66 +36,57 @@ pub fn wildcard_messages(
 ) -> Map<RequestStart, ReceivedMessage> {
     let mut got = Map::default();
     let mut receives: OutstandingRequests<RequestStart> = OutstandingRequests::default();
-    let mut timeline = Timeline::new(file);
-    while let Some(item) = timeline.next() {
-        let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
-        // Calls recorded for matching only count, too.
-        let call = define::matching_only_call(&item.record).unwrap_or(item.record);
-        let Some(plan) = plans.get(usize::from(call.function)) else {
-            continue;
-        };
-        match plan.role {
-            CallRole::Complete(completion) => completion.each(plan, &call, None, |done| {
-                if let Some(start) = receives.complete(done.request, thread)
-                    && let Some(status) = done.status.filter(|status| !status.cancelled)
-                {
-                    let (source, tag) = (status.source.into(), status.tag.into());
-                    got.insert(start, ReceivedMessage { source, tag });
-                }
-            }),
-            _ if call.code != 0 => {}
-            CallRole::Start { requests } => {
-                let handle = plan.handle(call.payload, requests);
-                let args = handle
-                    .is_none()
-                    .then(|| plan.decode(call.payload))
-                    .flatten();
-                let array = args.iter().filter_map(|args| args.array(requests));
-                let handles = array.flat_map(Array::ints).map(|handle| handle as u64);
-                for handle in handle.into_iter().chain(handles) {
-                    receives.start(handle, thread, |start| start.starts += 1);
-                }
+    each_call(file, plans, |plan, call, thread| match plan.role {
+        CallRole::Complete(completion) => completion.each(plan, call, None, |done| {
+            if let Some(start) = receives.complete(done.request, thread)
+                && let Some(status) = done.status.filter(|status| !status.cancelled)
+            {
+                let (source, tag) = (status.source.into(), status.tag.into());
+                got.insert(start, ReceivedMessage { source, tag });
             }
-            CallRole::Nonblocking { request } | CallRole::Init { request } => {
-                let Some(handle) = plan.handle(call.payload, request) else {
-                    continue;
-                };
-                let is_persistent = matches!(plan.role, CallRole::Init { .. });
-                let start = RequestStart {
-                    call: call.call,
-                    starts: 0,
-                };
-                if is_persistent && has_wildcard(plan, &call) {
-                    receives.insert(handle, start, RequestUse::Persistent, thread);
-                } else if has_wildcard(plan, &call) {
-                    receives.insert(handle, start, RequestUse::Own, thread);
-                } else {
-                    receives.forget(handle, thread);
-                }
+        }),
+        _ if call.code != 0 => {}
+        CallRole::Start { requests } => {
+            let handle = plan.handle(call.payload, requests);
+            let args = handle
+                .is_none()
+                .then(|| plan.decode(call.payload))
+                .flatten();
+            let array = args.iter().filter_map(|args| args.array(requests));
+            let handles = array.flat_map(Array::ints).map(|handle| handle as u64);
+            for handle in handle.into_iter().chain(handles) {
+                receives.start(handle, thread, |start| start.starts += 1);
             }
-            CallRole::FreeRequest { request } => {
-                if let Some(handle) = plan.handle(call.payload, request) {
-                    receives.free(handle, thread);
-                }
-            }
-            CallRole::OtherRequest { request } => {
-                if let Some(handle) = plan.handle(call.payload, request) {
-                    receives.forget(handle, thread);
-                }
-            }
-            _ => {}
         }
-    }
+        CallRole::Nonblocking { request } | CallRole::Init { request } => {
+            let Some(handle) = plan.handle(call.payload, request) else {
+                return;
+            };
+            let start = RequestStart {
+                call: call.call,
+                starts: 0,
+            };
+            let request_use = match plan.role {
+                CallRole::Init { .. } => RequestUse::Persistent,
+                _ => RequestUse::Own,
+            };
+            match has_wildcard(plan, call) {
+                true => receives.insert(handle, start, request_use, thread),
+                false => receives.forget(handle, thread),
+            }
+        }
+        CallRole::FreeRequest { request } => {
+            if let Some(handle) = plan.handle(call.payload, request) {
+                receives.free(handle, thread);
+            }
+        }
+        CallRole::OtherRequest { request } => {
+            if let Some(handle) = plan.handle(call.payload, request) {
+                receives.forget(handle, thread);
+            }
+        }
+        _ => {}
+    });
     got
 }
 
