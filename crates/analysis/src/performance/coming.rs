@@ -43,15 +43,14 @@ impl WaitPass<'_> {
                 _ => open.get(&handle).copied(),
             };
         }
-        let size = self.comms[line.comm as usize].size;
         let inter = match role.shared {
-            SharedUse::Nothing => self.intercomms.of(line.comm, size, role),
+            SharedUse::Nothing => self.intercomms.of(line.comm, role, info.made.as_deref()),
             _ => None,
         };
         let side = inter.flatten();
         let mut part = part(info.root, line.rank, side.is_some());
         let made = match role.members {
-            Members::ItsOwn => None,
+            Members::ItsOwn | Members::BothSides => None,
             _ => info
                 .made
                 .as_deref()

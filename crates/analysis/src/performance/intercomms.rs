@@ -1,7 +1,8 @@
 //! Intercommunicators: the two communicators of the trace that are the sides of one, whose ranks come together in collective calls.
 
+use super::call_info::MadeComm;
 use super::collective::OperationQueue;
-use super::role::{CollectiveRole, Needs};
+use super::role::{CollectiveRole, Members, Needs};
 use super::wait::WaitPattern;
 use trace_model::hash::Map;
 
@@ -41,24 +42,30 @@ impl Intercomms {
         }
     }
 
-    /// Where ranks of a communicator with so many members come to an operation. `Some(None)` if it is on an intercommunicator, and the trace
-    /// does not tell on which.
-    pub(super) fn of(&self, comm: u32, size: u32, role: CollectiveRole) -> Option<Option<Side>> {
-        // A side of one rank has the line of MPI_COMM_SELF: a communicator is made, a file is opened on that by itself.
-        let is_data = !matches!(
-            role.pattern,
-            WaitPattern::Communicator | WaitPattern::FileCollective | WaitPattern::Window
-        );
-        let may_be = matches!(role.needs, Needs::All | Needs::Root | Needs::AtRoot);
+    /// Where ranks of a communicator come to an operation, by a call that makes this one. `Some(None)` if it is on an intercommunicator, and
+    /// the trace does not tell on which.
+    pub(super) fn of(
+        &self,
+        comm: u32,
+        role: CollectiveRole,
+        made: Option<&MadeComm>,
+    ) -> Option<Option<Side>> {
         let side = self.sides.get(&comm)?;
-        (may_be && (is_data || size > 1)).then_some(*side)
+        let may_be = match role.pattern {
+            // What is made of an intercommunicator is one, too, unless both sides become one.
+            WaitPattern::Communicator => {
+                role.members == Members::BothSides || made.is_some_and(|made| made.remote.is_some())
+            }
+            _ => matches!(role.needs, Needs::All | Needs::Root | Needs::AtRoot),
+        };
+        may_be.then_some(*side)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::performance::role::{Members, SharedUse};
+    use crate::performance::role::SharedUse;
 
     #[test]
     fn both_sides_have_one_queue() {
@@ -70,7 +77,7 @@ mod tests {
             members: Members::ItsOwn,
             shared: SharedUse::Nothing,
         };
-        assert_eq!(inter.of(1, 2, barrier), None);
+        assert_eq!(inter.of(1, barrier, None), None);
         inter.add(&mut queues, 1, 0);
         inter.add(&mut queues, 0, 1);
         assert_eq!((queues.len(), queues[3].size), (4, 5));
@@ -81,10 +88,36 @@ mod tests {
                 first,
             })
         };
-        assert_eq!(inter.of(0, 3, barrier), Some(side(0, 0)));
-        assert_eq!(inter.of(1, 2, barrier), Some(side(1, 3)));
+        assert_eq!(inter.of(0, barrier, None), Some(side(0, 0)));
+        assert_eq!(inter.of(1, barrier, None), Some(side(1, 3)));
         // With another intercommunicator between the same ranks and others, calls do not tell which they are on.
         inter.add(&mut queues, 0, 2);
-        assert_eq!(inter.of(0, 3, barrier), Some(None));
+        assert_eq!(inter.of(0, barrier, None), Some(None));
+    }
+    /// A communicator of one rank is the line of MPI_COMM_SELF, too.
+    #[test]
+    fn what_a_call_makes_tells_whether_it_is_on_an_intercommunicator() {
+        let mut queues: Vec<OperationQueue> = [1, 3].map(OperationQueue::new).into();
+        let mut inter = Intercomms::default();
+        inter.add(&mut queues, 0, 1);
+        let makes = |members| CollectiveRole {
+            needs: Needs::All,
+            pattern: WaitPattern::Communicator,
+            members,
+            shared: SharedUse::Nothing,
+        };
+        let made = |remote| MadeComm {
+            number: 0,
+            remote,
+            sources: Vec::new(),
+        };
+        let own = makes(Members::ItsOwn);
+        for comm in [0, 1] {
+            assert!(inter.of(comm, own, Some(&made(Some(1)))).is_some());
+            assert_eq!(inter.of(comm, own, Some(&made(None))), None);
+            assert_eq!(inter.of(comm, own, None), None);
+            let merge = makes(Members::BothSides);
+            assert!(inter.of(comm, merge, Some(&made(None))).is_some());
+        }
     }
 }

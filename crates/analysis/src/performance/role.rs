@@ -41,6 +41,8 @@ pub(super) enum Members {
     Made,
     /// Ranks of the communicator that the call makes, and of no other one.
     MadeOnly,
+    /// Ranks of both sides of the intercommunicator of the call.
+    BothSides,
 }
 
 /// What a collective call does with a file or window that ranks share.
@@ -299,6 +301,7 @@ fn members(name: &str) -> Members {
         "MPI_Comm_create_group"
         | "MPI_Comm_create_from_group"
         | "MPI_Intercomm_create_from_groups" => Members::MadeOnly,
+        "MPI_Intercomm_merge" => Members::BothSides,
         _ => Members::ItsOwn,
     }
 }
