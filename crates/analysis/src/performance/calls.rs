@@ -203,6 +203,8 @@ impl WaitPass<'_> {
 
     pub(super) fn end_call(&mut self, mut call: Box<OpenCall>, time: f64) {
         let lane_number = call.line.lane;
+        let is_probe = call.role == CategoryRole::Probe;
+        let is_open_what_it_found = is_probe && self.find_probed(&mut call, time);
         let mut latest: Option<(WaitEnd, WaitPattern)> = None;
         let mut keep = |end: Option<WaitEnd>, pattern| {
             if let Some(end) = end
@@ -244,7 +246,9 @@ impl WaitPass<'_> {
                 .incoming
                 .earliest(&self.messages);
             let finding = match pattern {
-                WaitPattern::LateSender if earliest.is_some_and(|sent| sent < end.time) => {
+                WaitPattern::LateSender
+                    if !is_probe && earliest.is_some_and(|sent| sent < end.time) =>
+                {
                     Finding::InWrongOrder
                 }
                 _ => Finding::AtTheEnd,
@@ -283,7 +287,7 @@ impl WaitPass<'_> {
         });
         lane.since = time;
         let clocks = lane.clocks;
-        if call.role == CategoryRole::Probe {
+        if is_open_what_it_found {
             lane.probe = Some(Box::new(EndedProbe {
                 place: call.place(),
                 enter: call.enter,

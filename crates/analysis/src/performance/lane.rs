@@ -53,7 +53,7 @@ pub(super) struct PostedReceive {
     pub clocks: ReplayClocks,
 }
 
-/// A call that only looked for a message.
+/// A call that only looked for a message, and found one of several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedProbe {
     pub place: CallPlace,
@@ -205,7 +205,7 @@ pub(super) struct ThreadLane {
     pub rank_place: u32,
     /// Whether a state was seen on it.
     pub is_used: bool,
-    /// The latest call that looked for a message, until one is received.
+    /// The latest call that looked for a message, until one is received that it may have found, if there are several.
     pub probe: Option<Box<EndedProbe>>,
     pub history: RecentHistory,
     /// Seconds in the focus by use.

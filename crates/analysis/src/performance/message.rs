@@ -5,6 +5,9 @@ use super::wait::CallPlace;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// Messages on their way that are looked at to know which one a call found.
+const MAX_PROBED: usize = 256;
+
 /// A call that has ended before it was known when the receive of its message was posted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct EndedCall {
@@ -98,6 +101,17 @@ struct Incoming {
     generation: u32,
 }
 
+/// What a call found that looked for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Probed {
+    /// Nothing that was sent while it looked.
+    Nothing,
+    /// The message at this place.
+    Message(u32),
+    /// One of several that were sent meanwhile.
+    OneOfSeveral,
+}
+
 /// The messages to one thread by order of sending.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IncomingMessages {
@@ -134,5 +148,68 @@ impl IncomingMessages {
             self.waiting.pop();
         }
         None
+    }
+    /// What a call found that looked for a message during this time. A message that had been there most of the time did not end it if another
+    /// one came just before the end.
+    pub(super) fn probed(
+        &self,
+        messages: &TravellingMessages,
+        (enter, leave): (f64, f64),
+    ) -> Probed {
+        let recent = self.waiting.iter().rev().take(MAX_PROBED);
+        let alive = recent.filter(|Reverse(incoming)| messages.is_alive(incoming));
+        let sent = alive.map(|Reverse(incoming)| (messages.get(incoming.at).sent, incoming.at));
+        let mut latest: Option<(f64, u32)> = None;
+        let mut second = f64::NEG_INFINITY;
+        for (sent, at) in sent.filter(|&(sent, _)| sent > enter && sent < leave) {
+            match latest {
+                Some((before, _)) if before >= sent => second = second.max(sent),
+                _ => {
+                    second = latest.map_or(second, |(before, _)| before);
+                    latest = Some((sent, at));
+                }
+            }
+        }
+        let Some((sent, at)) = latest else {
+            return Probed::Nothing;
+        };
+        let had_been_there = leave - second;
+        let is_certain = had_been_there > second - enter && had_been_there > 4.0 * (leave - sent);
+        match is_certain {
+            true => Probed::Message(at),
+            false => Probed::OneOfSeveral,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_looked_found_what_came_before_its_end() {
+        let found = |times: &[f64]| {
+            let mut messages = TravellingMessages::default();
+            let mut incoming = IncomingMessages::default();
+            for (at, &sent) in (0..).zip(times) {
+                let message = TravellingMessage {
+                    from: 1,
+                    to: 0,
+                    sent,
+                    clocks: ReplayClocks::default(),
+                    sender: SenderCall::Unknown,
+                    request: None,
+                    generation: 0,
+                };
+                messages.put(at, message);
+                incoming.add(u64::from(at), at, &messages);
+            }
+            incoming.probed(&messages, (10.0, 40.0))
+        };
+        assert_eq!(found(&[1.0, 9.0, 41.0]), Probed::Nothing);
+        assert_eq!(found(&[1.0, 11.0, 41.0]), Probed::Message(1));
+        assert_eq!(found(&[11.0, 12.0, 39.0]), Probed::Message(2));
+        assert_eq!(found(&[11.0, 38.0, 39.0]), Probed::OneOfSeveral);
+        assert_eq!(found(&[30.0, 39.0]), Probed::OneOfSeveral);
     }
 }

@@ -3,8 +3,8 @@
 use super::calls::Finding;
 use super::clocks::later;
 use super::coming::MAX_REQUESTS;
-use super::lane::{PostedReceive, WaitEnd};
-use super::message::{SenderCall, TravellingMessage};
+use super::lane::{EndedProbe, OpenCall, PostedReceive, WaitEnd};
+use super::message::{Probed, SenderCall, TravellingMessage};
 use super::pass::WaitPass;
 use super::role::CategoryRole;
 use super::wait::WaitPattern;
@@ -120,15 +120,33 @@ impl WaitPass<'_> {
         }
     }
 
-    /// A call that only looked for a message found this one, if it was sent while it looked.
+    /// A call ends that only looked for a message. Gives whether it is open which one it found.
+    pub(super) fn find_probed(&mut self, call: &mut OpenCall, time: f64) -> bool {
+        let lane = &mut self.lanes[call.line.lane as usize];
+        lane.probe = None;
+        match lane.incoming.probed(&self.messages, (call.enter, time)) {
+            Probed::Nothing => false,
+            Probed::OneOfSeveral => true,
+            Probed::Message(at) => {
+                let message = self.messages.get(at);
+                call.needs = later(&call.needs, &message.clocks);
+                call.late_send = Some(WaitEnd {
+                    lane: message.from,
+                    time: message.sent,
+                });
+                false
+            }
+        }
+    }
+
+    /// Of the messages that were sent while a call looked for one, the first that is received is what it found.
     fn end_probe(&mut self, message: &TravellingMessage) {
         let lane = &mut self.lanes[message.to as usize];
-        let Some(probe) = lane.probe.take() else {
+        let is_found =
+            |probe: &mut Box<EndedProbe>| message.sent > probe.enter && message.sent < probe.leave;
+        let Some(probe) = lane.probe.take_if(is_found) else {
             return;
         };
-        if message.sent <= probe.enter || message.sent >= probe.leave {
-            return;
-        }
         // What the replays did not know when the call ended.
         let needed = later(&probe.clocks[0], &message.clocks);
         for (nth, assumption) in self.assumptions.iter().enumerate() {

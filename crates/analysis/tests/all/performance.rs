@@ -14,7 +14,7 @@ const RANKS: usize = 4;
 /// A tick, of which sums are exact.
 const TICK: f64 = 1.0 / 1024.0;
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "MPI_Init",
     "MPI_Finalize",
     "MPI_Send",
@@ -24,8 +24,9 @@ const NAMES: [&str; 9] = [
     "MPI_Reduce",
     "MPI_Scan",
     "step",
+    "MPI_Probe",
 ];
-const MESSAGE: i32 = 9;
+const MESSAGE: i32 = 10;
 
 /// A step of the run; ticks.
 #[derive(Clone, Copy, Debug)]
@@ -268,6 +269,32 @@ fn late_senders_in_the_wrong_order_are_told() {
         let report = analysed(&run, &[]);
         let wrong: f64 = report.waits.iter().map(|group| group.wrong_order).sum();
         assert_eq!(wrong, expected * TICK, "{received:?}: {:?}", report.waits);
+    }
+}
+
+/// A probe waits for the message that ended it, whichever is received first.
+#[test]
+fn probes_wait_for_what_is_received_after_another_message() {
+    // When the other message is sent.
+    for other in [1, 2, 33] {
+        let mut run = Simulated::default();
+        run.call("MPI_Probe", 1, 2, 31, None);
+        run.call("MPI_Send", 0, 30, 31, None);
+        run.call("MPI_Send", 2, other, other + 1, None);
+        run.call("MPI_Recv", 1, 40, 41, None);
+        run.call("MPI_Recv", 1, 42, 43, None);
+        for (sent, from, received) in [(other, 2, 41), (30, 0, 43)] {
+            let ends = vec![vertex(sent, from), vertex(received, 1)];
+            run.drawables
+                .push((Topology::Arrow, MESSAGE, ends, vec![0; 8]));
+        }
+        run.drawables
+            .sort_by(|a, b| a.2[0].time.total_cmp(&b.2[0].time));
+        let report = analysed(&run, &[]);
+        let waits: Vec<(&str, i32, f64)> = (report.waits.iter())
+            .map(|group| (group.call.as_str(), group.culprit, group.seconds))
+            .collect();
+        assert_eq!(waits, [("MPI_Probe", 0, 28.0 * TICK)], "{other}");
     }
 }
 
