@@ -167,6 +167,8 @@ pub(super) struct SumsOfFiles {
     /// Accesses that came before their call: time, file, bytes; by lane.
     early: Map<u32, (f64, u32, u64)>,
     known: Map<u32, KnownFile>,
+    /// File of the operation that began last, if it tells one.
+    latest: Option<u32>,
     files_of_handles: Map<Handle, Vec<FileKey>>,
     by_file: BTreeMap<FileKey, Sums>,
     by_handle: Map<Handle, Sums>,
@@ -237,6 +239,9 @@ impl SumsOfFiles {
     ) {
         let told = self.told(category);
         let found = FileInfo::read(definition, info);
+        if matches!(told, Told::Operation { .. }) {
+            self.latest = found.file;
+        }
         let Some(file) = found.file else {
             return;
         };
@@ -272,6 +277,12 @@ impl SumsOfFiles {
             }
             _ => {}
         }
+    }
+
+    /// Whether the operation that began last is on a file that the MPI library has for itself, as that of a shared file pointer.
+    pub(super) fn latest_is_hidden(&self) -> bool {
+        let known = self.latest.and_then(|file| self.known.get(&file));
+        known.is_some_and(|file| !file.has_data)
     }
 
     /// The call that begins on a lane at this time accesses a file.

@@ -88,7 +88,7 @@ pub(super) struct OpenCall {
     pub operation: Option<RankInOperation>,
     /// The request by which it begins a collective file access.
     pub file_access: Option<u32>,
-    /// When the first file operation in it began that moves data.
+    /// When the first file operation in it began that moves data of the program.
     pub first_transfer: Option<f64>,
     /// Messages that the call sends.
     pub sends: Vec<u32>,

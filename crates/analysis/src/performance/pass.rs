@@ -366,8 +366,11 @@ impl<'a> WaitPass<'a> {
         match role {
             CategoryRole::Region => lane.region = Some(category),
             CategoryRole::FileTransfer => {
-                if let Some(call) = &mut lane.call {
-                    call.first_transfer.get_or_insert(start);
+                if let Some(call) = &mut lane.call
+                    && call.first_transfer.is_none()
+                    && !(self.by_file.is_operation(category) && self.by_file.latest_is_hidden())
+                {
+                    call.first_transfer = Some(start);
                     // Its data are on their way before the call has returned.
                     if let Some(request) = call.file_access.take() {
                         self.forget_operation(line.lane, request);

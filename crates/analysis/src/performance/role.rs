@@ -376,6 +376,9 @@ mod tests {
             needs("MPI_File_write_at_all"),
             (Needs::All, Pattern::FileCollective)
         );
+        for name in ["MPI_File_seek_shared", "MPI_File_preallocate"] {
+            assert_eq!(needs(name), (Needs::All, Pattern::FileCollective));
+        }
         assert_eq!(needs("MPI_Win_fence"), (Needs::All, Pattern::Window));
         assert_eq!(
             needs("MPI_File_iwrite_all"),

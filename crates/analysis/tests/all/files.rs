@@ -154,6 +154,23 @@ fn each_file_has_its_calls_and_operations() {
     );
 }
 
+/// The library reads the shared file pointer before it waits for the other ranks. Rank 0 begins to write before the other one comes.
+#[test]
+fn an_operation_on_a_file_of_the_library_does_not_end_a_wait() {
+    for (role, waiting) in [("shared pointer", 3.0), ("data", 1.0)] {
+        let mut run = Run::default();
+        run.file(0, "data", "/a");
+        run.file(1, role, "/.a.shfp");
+        run.call("MPI_File_open", 0, [2.0, 6.0], Some(0));
+        run.operation("pwrite", 0, 1, [3.0, 3.25], 8);
+        run.call("MPI_File_open", 1, [5.0, 6.0], Some(0));
+        run.operation("pwrite", 0, 0, [5.5, 5.75], 8);
+        let by_file = run.by_file();
+        let waits: f64 = by_file.iter().map(|file| file.waiting).sum();
+        assert_eq!(waits, waiting, "{role}");
+    }
+}
+
 /// The operations of an open call say what its handle stands for, for the calls without an access, too.
 #[test]
 fn a_handle_stands_for_the_file_that_its_open_touches() {
