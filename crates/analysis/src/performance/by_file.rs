@@ -279,6 +279,11 @@ impl SumsOfFiles {
         }
     }
 
+    /// Whether the trace tells of any file that the MPI library has for itself.
+    pub(super) fn has_hidden(&self) -> bool {
+        self.known.values().any(|file| !file.has_data)
+    }
+
     /// Whether the operation that began last is on a file that the MPI library has for itself, as that of a shared file pointer.
     pub(super) fn latest_is_hidden(&self) -> bool {
         let known = self.latest.and_then(|file| self.known.get(&file));

@@ -15,6 +15,7 @@ use super::lane::{
 use super::message::{EndedCall, SenderCall};
 use super::pass::{WaitPass, region_place};
 use super::role::{CategoryRole, Needs, OneSidedStep};
+use super::unseen::Gap;
 use super::use_times::UseSums;
 use super::wait::{CallPlace, Wait, WaitPattern};
 
@@ -286,6 +287,9 @@ impl WaitPass<'_> {
             after[nth] + transfer * factor
         });
         lane.since = time;
+        if self.unseen.is_control(call.category) {
+            lane.gap = Gap::Control;
+        }
         let clocks = lane.clocks;
         if is_open_what_it_found {
             lane.probe = Some(Box::new(EndedProbe {

@@ -5,6 +5,7 @@ use super::collective::RankInOperation;
 use super::history::{RecentHistory, RootCause};
 use super::prefetch::prefetch;
 use super::role::{CategoryRole, CollectiveRole, OneSidedStep};
+use super::unseen::Gap;
 use super::use_times::UseSums;
 use super::wait::CallPlace;
 use trace_model::hash::Map;
@@ -205,6 +206,8 @@ pub(super) struct ThreadLane {
     pub rank_place: u32,
     /// Whether a state was seen on it.
     pub is_used: bool,
+    /// Whether calls may be missing since its latest one.
+    pub gap: Gap,
     /// The latest call that looked for a message, until one is received that it may have found, if there are several.
     pub probe: Option<Box<EndedProbe>>,
     pub history: RecentHistory,
@@ -239,6 +242,7 @@ impl ThreadLane {
             history: RecentHistory::default(),
             incoming: super::message::IncomingMessages::default(),
             is_used: false,
+            gap: Gap::None,
             probe: None,
         }
     }

@@ -34,6 +34,7 @@ mod shared;
 mod span_times;
 mod spans;
 mod transfers;
+mod unseen;
 mod use_times;
 mod wait;
 mod watched_rank;
@@ -267,7 +268,9 @@ pub fn analyse_in_order<E>(
     assumptions[FASTER] = Assumption::faster(slowest);
     let mut second = WaitPass::new(definitions, &first.focus.ranges(), assumptions);
     let lanes = second.lanes.len();
-    second.by_file = SumsOfFiles::default();
+    if !first.by_file.has_hidden() {
+        second.by_file = SumsOfFiles::default();
+    }
     second.is_second = true;
     second.path = Some(PathProfile::new(&path, lanes));
     let categories = second.categories.len();

@@ -18,6 +18,7 @@ use super::pairs::PairSums;
 use super::role::{CategoryRole, RoleFinder};
 use super::shared::SharedQueues;
 use super::spans::{Doing, LaneStretch, Spans};
+use super::unseen::{Gap, Unseen};
 use super::use_times::UseSums;
 use super::wait::WaitSums;
 use super::watched_rank::WatchedRank;
@@ -115,6 +116,8 @@ pub(super) struct WaitPass<'a> {
     pub by_comm: Vec<(UseSums, u64)>,
     /// Calls and operations by file.
     pub by_file: SumsOfFiles,
+    /// Time in which calls may be missing.
+    pub unseen: Unseen,
     pub counts: PassCounts,
     pub bounds: TimeBBox,
 }
@@ -182,6 +185,7 @@ impl<'a> WaitPass<'a> {
             by_region: vec![UseSums::default(); categories.len() + 1],
             by_comm: vec![(UseSums::default(), 0); members.len()],
             by_file: SumsOfFiles::new(definitions, &categories, &lanes),
+            unseen: Unseen::new(&categories, &lines),
             categories,
             lines,
             lanes,
@@ -229,7 +233,7 @@ impl<'a> WaitPass<'a> {
             categories.map(|((nth, &category), &role)| CategoryUse {
                 category,
                 role,
-                tells: self.by_file.tells(nth),
+                tells: self.by_file.tells(nth) || self.unseen.is_annotation(nth),
                 has_info: self.by_file.is_naming_call(nth) || self.infos[nth as usize].reads(),
             }),
         )
@@ -249,7 +253,7 @@ impl<'a> WaitPass<'a> {
                     line,
                     category,
                     info,
-                } => self.put_file(category, line, (time, end), batch.info(info)),
+                } => self.tell(category, line, (time, end), batch.info(info)),
                 Event::Leave { time, lane, serial } => {
                     self.restart_if_due();
                     self.leave(lane, serial, time);
@@ -294,12 +298,18 @@ impl<'a> WaitPass<'a> {
         }
     }
 
-    /// A drawable tells something of a file.
-    fn put_file(&mut self, category: u32, line: i32, times: (f64, f64), info: &[u8]) {
+    /// A drawable tells something of a file, or of calls that are not drawn.
+    fn tell(&mut self, category: u32, line: i32, times: (f64, f64), info: &[u8]) {
         if self.by_file.is_operation(category) {
             self.restart_if_due();
         }
         let definition = self.categories[category as usize];
+        if self.unseen.is_annotation(category) {
+            if let Some(lane) = self.unseen.annotate(definition, line, info) {
+                self.lanes[lane as usize].gap = Gap::Polls;
+            }
+            return;
+        }
         self.by_file
             .put((category, definition), line, times, info, &self.focus);
     }
@@ -354,6 +364,13 @@ impl<'a> WaitPass<'a> {
         };
         let lane = &mut self.lanes[line.lane as usize];
         lane.is_used = true;
+        if lane.gap != Gap::None {
+            let gap = std::mem::take(&mut lane.gap);
+            let is_off = self.unseen.is_control(category) || role == CategoryRole::Finalize;
+            if lane.thread == 0 && (gap == Gap::Polls || is_off) {
+                self.unseen.add(gap, (lane.since, start), &self.focus);
+            }
+        }
         if lane.call.is_none() {
             lane.note_activity(line.lane, start);
         }
@@ -517,6 +534,7 @@ impl<'a> WaitPass<'a> {
         self.by_region.fill(UseSums::default());
         self.by_comm.fill(Default::default());
         self.by_file.restart();
+        self.unseen.restart();
         if let Some(watched) = &mut self.watched {
             watched.restart();
         }

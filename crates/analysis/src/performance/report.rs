@@ -31,6 +31,8 @@ pub struct PerformanceReport {
     pub focus: FocusTimes,
     /// Time of all main threads in the focus by use.
     pub time: TimeByUse,
+    /// Seconds of its computing in which calls may be missing: between calls of MPI_Pcontrol, or while polls were made that are not drawn.
+    pub unseen: f64,
     /// Time of all threads in the focus by what they did, the longest first.
     pub activities: Vec<ActivityTime>,
     /// Efficiencies of the main threads of ranks.

@@ -79,6 +79,7 @@ pub(super) fn build(
         message_bytes: first.counts.drawables.message_bytes,
         focus: builder.focus(),
         time: builder.time(),
+        unseen: first.unseen.seconds(),
         activities: builder.activities(),
         efficiencies: builder.efficiencies(),
         waits: builder.waits(),
@@ -469,8 +470,7 @@ impl ReportBuilder<'_, '_> {
             ),
         ];
         let notes = notes.into_iter().filter(|(number, _)| *number > 0);
-        notes
-            .map(|(number, what)| format!("{number} {what}"))
-            .collect()
+        let notes = notes.map(|(number, what)| format!("{number} {what}"));
+        notes.chain(self.pass.unseen.notes(self.all())).collect()
     }
 }

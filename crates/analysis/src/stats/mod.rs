@@ -29,7 +29,7 @@ mod collect;
 mod counters;
 mod histogram;
 mod messages;
-mod polls;
+pub(crate) mod polls;
 mod slog2;
 mod tally;
 

@@ -8,23 +8,24 @@ use trace_model::{Category, InfoValue, Topology, info_values};
 const MAX_POLL_FUNCTIONS: usize = 64;
 
 /// Whether drawables of this category are annotations of the recorder.
-pub(super) fn is_annotation(category: &Category) -> bool {
+pub(crate) fn is_annotation(category: &Category) -> bool {
     category.topology == Topology::Event && category.name.0 == b"annotation"
 }
 
-/// Adds what an annotation says, by name of the function.
-pub(super) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info: &[u8]) {
+/// Adds what an annotation says, by name of the function. Gives whether it says anything of polls.
+pub(crate) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info: &[u8]) -> bool {
     let text = info_values(category, info).find_map(|(_, value)| match value {
         InfoValue::Text(text) => Some(text),
         _ => None,
     });
     let Some((name, calls)) = text.and_then(polls_of) else {
-        return;
+        return false;
     };
     if counted.len() < MAX_POLL_FUNCTIONS || counted.contains_key(name) {
         let sum = counted.entry(name.to_owned()).or_default();
         *sum = sum.saturating_add(calls);
     }
+    true
 }
 
 /// Function and number of calls in a text such as `+999998 MPI_Iprobe`.

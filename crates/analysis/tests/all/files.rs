@@ -88,7 +88,10 @@ impl Run {
             lines: (0..2).map(|rank| Line::of_thread(rank, rank, 0)).collect(),
             ..Definitions::default()
         };
-        let options = PerformanceOptions::default();
+        let options = PerformanceOptions {
+            parts: 4,
+            ..PerformanceOptions::default()
+        };
         let Ok(report) = analyse_in_order::<Infallible>(&definitions, &options, |put| {
             for (category, rank, times, info) in &self.0 {
                 let vertices = times.map(|time| Vertex { time, line: *rank });
@@ -103,6 +106,9 @@ impl Run {
             }
             Ok(())
         });
+        // Both passes find the same waits.
+        let parts = report.over_time.iter().map(|part| part.time.waiting);
+        assert_eq!(parts.sum::<f64>(), report.time.waiting);
         report.by_file
     }
 }

@@ -61,6 +61,13 @@ pub fn verdict(report: &PerformanceReport) -> String {
         "The ranks compute {} of the time.",
         percent(share(time.computing))
     );
+    let is_unsure = report.unseen > (1.0 - GOOD) * time.all;
+    if is_unsure {
+        text.push_str(&format!(
+            " Calls may be missing in {} of it.",
+            percent(report.unseen / time.computing)
+        ));
+    }
     let losses = [
         (time.waiting, "waiting for each other"),
         (time.transfer, "transfer and overhead in MPI"),
@@ -68,6 +75,7 @@ pub fn verdict(report: &PerformanceReport) -> String {
     ];
     let largest = losses.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
     match largest {
+        Some((seconds, _)) if share(seconds) < 1.0 - GOOD && is_unsure => {}
         Some((seconds, _)) if share(seconds) < 1.0 - GOOD => {
             text.push_str(" Nothing else takes much of it.");
         }
