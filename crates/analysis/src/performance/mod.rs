@@ -60,6 +60,7 @@ pub use by_file::TimesOfFile;
 pub use kept_waits::{CallWait, PathStretch, RankThread, WaitsOfCalls};
 pub use pairs::RankPairs;
 pub use phases::{ActivityInPhases, PhaseLengths, ProgramPhases};
+pub use repetition::median;
 pub use report::{
     ActivityOnPath, ActivityTime, CommunicatorTimes, FocusTimes, PerformanceReport, PlaceInTrace,
     RankOnPath, RankTimes, RegionTimes, RootCauseSum, WaitGroup, WhatIf,

@@ -145,10 +145,14 @@ fn regularity(ranges: &[TimeBBox]) -> f64 {
     pairs.filter(is_alike).count() as f64 / number
 }
 
-/// The median of values, which it sorts; 0 of none. Of an even number the upper one of the two in the middle.
-pub(super) fn median(values: &mut [f64]) -> f64 {
+/// The median of values, which it sorts; 0 of none. Of an even number the mean of the two in the middle.
+pub fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+    let half = values.len() / 2;
+    match (values.len() % 2, half.checked_sub(1), values.get(half)) {
+        (0, Some(lower), Some(upper)) => 0.5 * (values[lower] + upper),
+        (_, _, middle) => middle.copied().unwrap_or(0.0),
+    }
 }
 
 /// Finds the loops in a row, and puts symbols in their place.
@@ -323,6 +327,15 @@ mod tests {
             repetition.end(place.expect("room"), from + 0.5);
         }
         assert_eq!(repetition.iterations(0.0, 2000.0), None);
+    }
+
+    #[test]
+    fn a_median_has_as_much_below_it_as_above_it() {
+        assert_eq!(median(&mut []), 0.0);
+        assert_eq!(median(&mut [3.0]), 3.0);
+        assert_eq!(median(&mut [4.0, 1.0]), 2.5);
+        assert_eq!(median(&mut [9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(median(&mut [9.0, 1.0, 5.0, 2.0]), 3.5);
     }
 
     #[test]

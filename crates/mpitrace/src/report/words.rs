@@ -3,7 +3,7 @@
 use super::focus::FocusChoice;
 use crate::terminal::units::counted;
 use analysis::performance::words::{did, rank};
-use analysis::performance::{PerformanceReport, ProgramPhases, TimeByUse, WhatIf};
+use analysis::performance::{PerformanceReport, ProgramPhases, TimeByUse, WhatIf, median};
 use trace_model::units::{digits, duration, percent};
 
 /// Efficiencies above this need no attention.
@@ -208,8 +208,7 @@ fn outlier(found: &ProgramPhases, number: usize) -> String {
     let median = |nth: usize| {
         let phases = found.phases.iter();
         let mut values: Vec<f64> = phases.map(|phase| phase.time.uses()[nth].1).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
+        median(&mut values)
     };
     let uses = phase.time.uses().into_iter().enumerate();
     let more = uses.map(|(nth, (name, seconds))| (name, seconds - median(nth)));
