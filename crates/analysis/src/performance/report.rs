@@ -65,6 +65,23 @@ pub struct PerformanceReport {
     pub notes: Vec<String>,
 }
 
+impl PerformanceReport {
+    /// Seconds in which threads waited, those other than the main ones with them.
+    pub fn waiting_of_threads(&self) -> f64 {
+        self.root_causes.iter().map(|cause| cause.seconds).sum()
+    }
+
+    /// The first of the root causes in a sentence.
+    pub fn first_cause(&self) -> Option<String> {
+        let cause = self.root_causes.first()?;
+        let whose = match self.threads > self.ranks {
+            true => " of all threads",
+            false => "",
+        };
+        Some(cause.words(self.waiting_of_threads(), whose))
+    }
+}
+
 /// The range of time that is looked at.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FocusTimes {

@@ -55,56 +55,75 @@ pub fn focus(choice: &FocusChoice, report: &PerformanceReport) -> String {
 /// The largest loss in a sentence or two.
 pub fn verdict(report: &PerformanceReport) -> String {
     let time = &report.time;
-    let efficiencies = &report.efficiencies;
     let share = |seconds| time.share(seconds);
-    let mut text = format!(
-        "The ranks compute {} of the time.",
-        percent(share(time.computing))
-    );
-    let is_unsure = report.unseen > (1.0 - GOOD) * time.all;
-    if is_unsure {
-        text.push_str(&format!(
-            " Calls may be missing in {} of it.",
-            percent(report.unseen / time.computing)
+    let has_threads = report.threads > report.ranks;
+    let mut sentences = Vec::new();
+    let focus = &report.focus;
+    if focus.is_between_init_and_finalize && focus.after > focus.seconds {
+        sentences.push(format!(
+            "This is about {} only: a rank came to MPI_Finalize {} before the end of the run.",
+            duration(focus.seconds),
+            duration(focus.after)
         ));
     }
+    let who = match has_threads {
+        true => "The main threads of the ranks",
+        false => "The ranks",
+    };
+    let computing = percent(share(time.computing));
+    sentences.push(format!("{who} compute {computing} of the time."));
+    let is_unsure = report.unseen > (1.0 - GOOD) * time.all;
+    if is_unsure {
+        let unseen = percent(report.unseen / time.computing);
+        sentences.push(format!("Calls may be missing in {unseen} of it."));
+    }
+    let in_threads = (report.waiting_of_threads() - time.waiting).max(0.0);
+    let do_threads_wait = has_threads && share(in_threads) > 1.0 - GOOD;
     let losses = [
         (time.waiting, "waiting for each other"),
         (time.transfer, "transfer and overhead in MPI"),
         (time.files, "files"),
     ];
     let largest = losses.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    match largest {
-        Some((seconds, _)) if share(seconds) < 1.0 - GOOD && is_unsure => {}
-        Some((seconds, _)) if share(seconds) < 1.0 - GOOD => {
-            text.push_str(" Nothing else takes much of it.");
-        }
+    let is_waiting = |seconds| seconds == time.waiting;
+    match largest.filter(|(seconds, _)| share(*seconds) >= 1.0 - GOOD) {
         Some((seconds, what)) => {
-            text.push_str(&format!(
-                " The largest loss is {what}: {} ({}).",
+            sentences.push(format!(
+                "The largest loss is {what}: {} ({}).",
                 duration(seconds),
                 percent(share(seconds))
             ));
-            let cause = report
-                .root_causes
-                .first()
-                .filter(|_| seconds == time.waiting);
-            if let Some(cause) = cause {
-                text.push_str(&format!(" {}", cause.words(time.waiting)));
-            }
+            sentences.extend(report.first_cause().filter(|_| is_waiting(seconds)));
         }
-        None => {}
+        None if is_unsure || do_threads_wait => {}
+        None => sentences.push("Nothing else takes much of it.".into()),
     }
-    if efficiencies.load_balance < GOOD && report.ranks > 1 {
-        text.push_str(&format!(
-            " Rank {} computes {} times as long as the mean.",
-            efficiencies.longest_computing_rank,
-            digits(
-                efficiencies.longest_computing / efficiencies.mean_computing.max(f64::MIN_POSITIVE)
-            )
+    if do_threads_wait {
+        let waiting = duration(in_threads);
+        sentences.push(format!(
+            "Their other threads wait for {waiting} in all, which is no part of that."
         ));
     }
-    text
+    sentences.extend(imbalance(report, has_threads));
+    sentences.join(" ")
+}
+
+/// Which rank computes longest, if that matters.
+fn imbalance(report: &PerformanceReport, has_threads: bool) -> Option<String> {
+    let efficiencies = &report.efficiencies;
+    let whose = match has_threads {
+        true => "The main thread of rank",
+        false => "Rank",
+    };
+    let is_told = efficiencies.load_balance < GOOD && report.ranks > 1;
+    is_told.then(|| {
+        let mean = efficiencies.mean_computing.max(f64::MIN_POSITIVE);
+        format!(
+            "{whose} {} computes {} times as long as the mean.",
+            efficiencies.longest_computing_rank,
+            digits(efficiencies.longest_computing / mean)
+        )
+    })
 }
 
 /// Efficiencies as a tree: depth, name, value, and what it is.
@@ -228,4 +247,72 @@ fn outlier(found: &ProgramPhases, number: usize) -> String {
         ));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::performance::{PerformanceCollector, RootCauseSum};
+    use trace_model::Definitions;
+
+    /// Of so many threads of two ranks: seconds of computing and waiting, and of waiting that is due to one of them.
+    fn report(threads: usize, computing: f64, waiting: f64, caused: f64) -> PerformanceReport {
+        let definitions = Definitions::default();
+        let empty = PerformanceCollector::new(&definitions, &Default::default()).finish();
+        PerformanceReport {
+            ranks: 2,
+            threads,
+            time: TimeByUse {
+                all: 100.0,
+                computing,
+                waiting,
+                transfer: 100.0 - computing - waiting,
+                files: 0.0,
+            },
+            root_causes: vec![RootCauseSum {
+                rank: 1,
+                thread: 0,
+                activity: None,
+                seconds: caused,
+                share: caused / 100.0,
+                count: 1,
+            }],
+            ..empty
+        }
+    }
+
+    #[test]
+    fn a_verdict_does_not_gainsay_the_waits_of_other_threads() {
+        let one = verdict(&report(2, 60.0, 40.0, 40.0));
+        assert!(
+            one.contains("100 % of the waiting is due to rank 1"),
+            "{one}"
+        );
+        let many = verdict(&report(4, 60.0, 20.0, 80.0));
+        let all = "100 % of the waiting of all threads is due to rank 1";
+        assert!(many.contains(all), "{many}");
+        assert!(many.contains("other threads wait for 60.0 s"), "{many}");
+        let others = verdict(&report(4, 99.0, 0.0, 50.0));
+        assert!(!others.contains("Nothing else"), "{others}");
+        assert!(others.contains("wait for 50.0 s"), "{others}");
+        let none = verdict(&report(4, 99.0, 0.0, 0.0));
+        assert!(none.contains("Nothing else takes much of it."), "{none}");
+    }
+
+    #[test]
+    fn a_verdict_tells_what_it_is_not_about() {
+        let mut report = report(2, 97.0, 3.0, 3.0);
+        report.unseen = 48.5;
+        let unsure = verdict(&report);
+        assert!(
+            unsure.contains("Calls may be missing in 50.0 % of it."),
+            "{unsure}"
+        );
+        assert!(!unsure.contains("Nothing else"), "{unsure}");
+        assert!(!unsure.contains("MPI_Finalize"), "{unsure}");
+        report.focus.is_between_init_and_finalize = true;
+        (report.focus.seconds, report.focus.after) = (1.0, 9.0);
+        let early = verdict(&report);
+        assert!(early.starts_with("This is about 1.00 s only"), "{early}");
+    }
 }

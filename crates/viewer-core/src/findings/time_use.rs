@@ -198,8 +198,8 @@ fn efficiency(report: &PerformanceReport) -> String {
         percent(found.serialisation),
         percent(found.transfer)
     );
-    if let Some(cause) = report.root_causes.first() {
-        text.push_str(&format!(" {}", cause.words(report.time.waiting)));
+    if let Some(cause) = report.first_cause() {
+        text.push_str(&format!(" {cause}"));
     }
     text
 }
