@@ -83,6 +83,11 @@ impl AskedLock {
         call.copied()
     }
 
+    /// Whether it is known that another rank cannot have this lock meanwhile.
+    fn keeps_out(&self, other: &AskedLock) -> bool {
+        self.rank != other.rank && self.has_it && (self.is_exclusive || other.is_exclusive)
+    }
+
     /// Gives the call by which the rank got the lock, unless it is known already for whom the rank waited.
     fn take_getting(&mut self, time: f64) -> Option<EndedCall> {
         let call = self.getting(time).filter(|_| !self.has_waited);
@@ -291,6 +296,10 @@ impl OneSided {
             let Some(asked) = asked.find(|asked| asked.rank == call.rank && !asked.has_it) else {
                 continue;
             };
+            // Whoever has it is giving it back: for that one the rank waited, and not for an earlier one.
+            if locks.asked.iter().any(|other| other.keeps_out(asked)) {
+                continue;
+            }
             // Nobody else's lock can end while the rank has it: the rank has got it after that.
             let before = locks.ended.iter().rev().find(|end| {
                 end.arrival.lane != lane
@@ -545,5 +554,23 @@ mod tests {
         assert_eq!(known, [waiting]);
         // A call that is running meanwhile has had it from its begin.
         assert_eq!(found(rma.waited_for(&access, 2, 3.8)), None);
+    }
+    /// Ranks 2 and 3 have asked for the lock of rank 1, and rank 3 has it before rank 2 has given it back.
+    #[test]
+    fn the_last_of_several_that_had_a_lock_is_waited_for() {
+        let mut rma = locked();
+        let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
+        rma.begin(&call(lock, 3), &[], true, arrival(3, 1.1));
+        rma.end(&call(unlock, 1), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        let second = EndedCall {
+            waited_until: 4.0,
+            ..ended(2, 1.0, 4.1)
+        };
+        rma.end(&call(lock, 2), second, arrival(2, 4.1));
+        assert_eq!(found(rma.waited_for(&call(lock, 3), 3, 1.1)), None);
+        let third = ended(3, 1.1, 6.5);
+        rma.end(&call(lock, 3), third, arrival(3, 6.5));
+        let known = rma.end(&call(unlock, 2), ended(2, 6.0, 7.0), arrival(2, 7.0));
+        assert_eq!(known, [third]);
     }
 }
