@@ -18,6 +18,10 @@ const MIN_ITERATIONS: usize = 4;
 const MIN_COVERED: f64 = 0.3;
 /// Share of the iterations of a loop that must last about as long as the one before.
 const MIN_REGULAR: f64 = 0.6;
+/// Turns of a loop that may be one iteration, if they are alike only from one iteration to the next.
+const MAX_TURNS: usize = 16;
+/// Part of the mean turn below which a turn need not be like that of the iteration before.
+const MIN_TURN: f64 = 0.3;
 /// A loop is as good as another one if it takes this share of its time.
 const NEARLY_ALL: f64 = 0.8;
 
@@ -71,8 +75,8 @@ impl Repetition {
         self.happenings.clear();
     }
 
-    /// The loop that tells most: it takes a good part of the time from `from` to `to`, its iterations are alike, and it is in no other such loop.
-    pub(super) fn iterations(mut self, from: f64, to: f64) -> Option<Iterations> {
+    /// The loops between two times.
+    pub(super) fn loops(mut self, from: f64, to: f64) -> Loops {
         self.happenings
             .retain(|happening| happening.from >= from && happening.from < to);
         let symbols = self.happenings.iter().map(|happening| happening.symbol);
@@ -83,9 +87,32 @@ impl Repetition {
             runs: HashMap::new(),
         };
         finder.find();
-        let whole = (to - from).max(f64::MIN_POSITIVE);
+        Loops { finder, from, to }
+    }
+}
+
+/// The loops in what one rank does.
+pub(super) struct Loops {
+    finder: LoopFinder,
+    /// The time that is looked at.
+    from: f64,
+    to: f64,
+}
+
+impl Loops {
+    /// The loop that tells most: it takes a good part of the time, its iterations are alike, and it is in no other such loop. With `grouped`,
+    /// several turns of a loop may be one iteration.
+    pub(super) fn iterations(&self, grouped: bool) -> Option<Iterations> {
+        let (finder, to) = (&self.finder, self.to);
+        let whole = (to - self.from).max(f64::MIN_POSITIVE);
         let loops = finder.runs.iter().map(|(body, runs)| {
-            let ranges = ranges_of(runs, to);
+            let mut ranges = ranges_of(runs, to);
+            if grouped
+                && regularity(&ranges) < MIN_REGULAR
+                && let Some(grouped) = in_groups(runs)
+            {
+                ranges = ranges_of(&grouped, to);
+            }
             let covered: f64 = ranges.iter().map(length).sum();
             (body, covered / whole, regularity(&ranges), ranges)
         });
@@ -136,13 +163,57 @@ fn ranges_of(runs: &[Run], end: f64) -> Vec<TimeBBox> {
 /// Share of the iterations that last between half as long and twice as long as the one before. The length of an iteration may change in the course
 /// of a run, and some may be out of the ordinary; two that are different things do not make a loop.
 fn regularity(ranges: &[TimeBBox]) -> f64 {
-    let is_alike = |pair: &&[TimeBBox]| {
-        let (before, after) = (length(&pair[0]), length(&pair[1]));
-        after >= 0.5 * before && after <= 2.0 * before
-    };
-    let pairs = ranges.windows(2);
+    alike(&ranges.iter().map(length).collect::<Vec<_>>())
+}
+
+/// The same of lengths.
+fn alike(lengths: &[f64]) -> f64 {
+    let pairs = lengths.windows(2);
     let number = pairs.len().max(1) as f64;
+    let is_alike = |pair: &&[f64]| pair[1] >= 0.5 * pair[0] && pair[1] <= 2.0 * pair[0];
     pairs.filter(is_alike).count() as f64 / number
+}
+
+/// Turns of a loop put together to iterations, as few as can be to one: a loop with the same call twice in it is found as one of twice as many turns,
+/// a long and a short one after the other. `None` if that does not make them regular.
+fn in_groups(runs: &[Run]) -> Option<Vec<Run>> {
+    (2..=MAX_TURNS).find_map(|turns| {
+        let long = runs.iter();
+        let long = long.filter(|run| run.from.len() >= MIN_ITERATIONS * turns);
+        let grouped: Vec<Run> = long.map(|run| run.in_groups(turns)).collect();
+        (!grouped.is_empty() && is_periodic(runs, turns)).then_some(grouped)
+    })
+}
+
+/// Whether each turn of a loop is like the one that is so many turns before it.
+fn is_periodic(runs: &[Run], turns: usize) -> bool {
+    let mut lengths = vec![Vec::new(); turns];
+    for run in runs {
+        if run.from.len() >= MIN_ITERATIONS * turns {
+            let ends = run.from[1..].iter().chain([&run.to]);
+            for (nth, (from, to)) in run.from.iter().zip(ends).enumerate() {
+                lengths[nth % turns].push(to - from);
+            }
+        }
+    }
+    let medians: Vec<f64> = lengths
+        .iter()
+        .map(|of_turn| median(&mut of_turn.clone()))
+        .collect();
+    let mean = medians.iter().sum::<f64>() / turns as f64;
+    let mut long = medians.iter().zip(&lengths);
+    long.all(|(&median, of_turn)| median < MIN_TURN * mean || alike(of_turn) >= MIN_REGULAR)
+}
+
+impl Run {
+    /// With so many turns in one.
+    fn in_groups(&self, turns: usize) -> Run {
+        let whole = self.from.len() / turns * turns;
+        Run {
+            from: self.from[..whole].iter().copied().step_by(turns).collect(),
+            to: self.from.get(whole).copied().unwrap_or(self.to),
+        }
+    }
 }
 
 /// The median of values, which it sorts; 0 of none. Of an even number the mean of the two in the middle.
@@ -285,7 +356,7 @@ mod tests {
             let place = repetition.begin(u32::from(letter), nth as f64);
             repetition.end(place.expect("room"), nth as f64 + 0.5);
         }
-        repetition.iterations(0.0, row.len() as f64)
+        repetition.loops(0.0, row.len() as f64).iterations(false)
     }
 
     fn starts(row: &str) -> Vec<f64> {
@@ -319,14 +390,37 @@ mod tests {
         // Once, a turn does not repeat.
         let starts = starts("sabesababesababesabesababe");
         assert_eq!(starts, [0.0, 4.0, 10.0, 16.0, 20.0]);
-        // Short and long ones in turn are no iterations of one loop.
+    }
+
+    /// The lengths of turns in units of a second, each of which begins with the same call.
+    fn of_turns(lengths: impl Iterator<Item = u32>) -> Option<Iterations> {
         let mut repetition = Repetition::default();
-        for nth in 0..20 {
-            let from = f64::from(nth / 2 * 100 + nth % 2);
-            let place = repetition.begin(7, from);
-            repetition.end(place.expect("room"), from + 0.5);
+        let mut now = 0.0;
+        for length in lengths {
+            let place = repetition.begin(7, now);
+            repetition.end(place.expect("room"), now + 0.5);
+            now += f64::from(length);
         }
-        assert_eq!(repetition.iterations(0.0, 2000.0), None);
+        let loops = repetition.loops(0.0, now);
+        assert_eq!(loops.iterations(false), None);
+        loops.iterations(true)
+    }
+
+    #[test]
+    fn a_call_may_be_made_several_times_in_an_iteration() {
+        let found = of_turns((0..21).map(|nth| [1, 99][nth % 2])).expect("a loop");
+        assert_eq!(found.ranges.len(), 10);
+        let lengths = found.ranges.iter().map(length);
+        assert_eq!(lengths.collect::<Vec<_>>(), [100.0; 10]);
+        let found = of_turns((0..30).map(|nth| [5, 1, 50][nth % 3])).expect("a loop");
+        assert_eq!(found.ranges.len(), 10);
+        // Short and long ones as it comes are no iterations of one loop.
+        let mut state = 1_u32;
+        let by_chance = (0..200).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            3_u32.pow(state >> 29)
+        });
+        assert_eq!(of_turns(by_chance), None);
     }
 
     #[test]

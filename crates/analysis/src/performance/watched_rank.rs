@@ -74,8 +74,13 @@ impl WatchedRank {
     /// The iterations between two times, and the categories that they consist of.
     pub(super) fn iterations(self, from: f64, to: f64) -> Option<Iterations> {
         let comms = self.comms + 1;
-        let found = self.steps.iterations(from, to);
-        let mut found = found.or_else(|| self.calls.iterations(from, to))?;
+        let steps = self.steps.loops(from, to);
+        let mut found = steps.iterations(false).or_else(|| {
+            let calls = self.calls.loops(from, to);
+            let found = calls.iterations(false);
+            let found = found.or_else(|| steps.iterations(true));
+            found.or_else(|| calls.iterations(true))
+        })?;
         for symbol in &mut found.symbols {
             *symbol /= comms;
         }
