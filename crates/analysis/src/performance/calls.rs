@@ -41,6 +41,7 @@ impl WaitPass<'_> {
         info: &[u8],
     ) {
         self.counts.calls += 1;
+        self.lacking.call(category);
         let mut found = std::mem::take(&mut self.info);
         let reader = &self.infos[category as usize];
         let definition = self.categories[category as usize];

@@ -71,7 +71,9 @@ impl WaitPass<'_> {
             (.., Some(made)) => (made, line.rank, line.rank),
             (.., Some(side), None) => (side.queue, line.rank, side.first + line.rank),
             (_, _, Some(shared), ..) => (shared.queue, shared.rank, shared.rank),
-            (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), ..) if !is_unknown => {
+            (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), ..)
+                if !is_unknown && !self.lacking.has_no_arguments(category) =>
+            {
                 (line.comm, line.rank, line.rank)
             }
             // What it is about, the trace does not tell.

@@ -17,6 +17,7 @@ mod focus;
 mod history;
 mod intercomms;
 mod kept_waits;
+mod lacking;
 mod lane;
 mod longest;
 mod message;

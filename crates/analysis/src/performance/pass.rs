@@ -11,6 +11,7 @@ use super::focus::Focus;
 use super::history::CausedStretch;
 use super::intercomms::Intercomms;
 use super::kept_waits::KeptWaits;
+use super::lacking::Lacking;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
 use super::one_sided::OneSided;
@@ -118,6 +119,8 @@ pub(super) struct WaitPass<'a> {
     pub by_file: SumsOfFiles,
     /// Time in which calls may be missing.
     pub unseen: Unseen,
+    /// What calls the file holds less of than waits are found by.
+    pub lacking: Lacking,
     pub counts: PassCounts,
     pub bounds: TimeBBox,
 }
@@ -172,11 +175,12 @@ impl<'a> WaitPass<'a> {
                 rank,
             });
         }
+        let roles: Vec<CategoryRole> = (categories.iter())
+            .map(|category| finder.of(category))
+            .collect();
         WaitPass {
-            roles: categories
-                .iter()
-                .map(|category| finder.of(category))
-                .collect(),
+            lacking: Lacking::new(&categories, &roles),
+            roles,
             infos: categories
                 .iter()
                 .map(|category| InfoReader::of(category))

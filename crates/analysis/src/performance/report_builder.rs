@@ -471,6 +471,7 @@ impl ReportBuilder<'_, '_> {
         ];
         let notes = notes.into_iter().filter(|(number, _)| *number > 0);
         let notes = notes.map(|(number, what)| format!("{number} {what}"));
+        let notes = notes.chain(self.pass.lacking.notes());
         notes.chain(self.pass.unseen.notes(self.all())).collect()
     }
 }
