@@ -330,8 +330,11 @@ impl<'a> WaitPass<'a> {
         (0..number).map(part).collect()
     }
 
-    /// The critical path. It ends on the lane that would be the last in a network without delay.
+    /// The critical path. It ends on the lane that would be the last in a network without delay. A trace without lanes has none.
     fn take_path(&mut self) -> Vec<PathPiece> {
+        if self.lanes.is_empty() {
+            return Vec::new();
+        }
         let [(_, lane), ..] = self.lengths();
         let path = std::mem::take(&mut self.edges).path(lane, self.focus.from, self.focus.to);
         let mut pieces = Vec::with_capacity(path.len());

@@ -138,12 +138,14 @@ impl ReportBuilder<'_, '_> {
     fn focus(&self) -> FocusTimes {
         let focus = &self.pass.focus;
         let bounds = self.pass.bounds;
+        // Negative for a focus of no length before the input.
+        let before = Some(focus.from - bounds.earliest).filter(|before| before.is_finite());
         FocusTimes {
             from: focus.from,
             to: focus.to,
             seconds: self.seconds,
             ranges: focus.ranges().len(),
-            before: (focus.from - bounds.earliest).max(0.0),
+            before: before.unwrap_or(0.0),
             after: (bounds.latest - focus.to).max(0.0),
             is_between_init_and_finalize: focus.is_automatic && focus.has_begin && focus.has_end,
         }

@@ -1,7 +1,8 @@
 //! Waits, replays and the critical path of made-up runs, against a simulator that makes the run one event at a time.
 
 use analysis::performance::{
-    PerformanceOptions, PerformanceReport, TimeByUse, WaitPattern, analyse_in_order,
+    PerformanceCollector, PerformanceOptions, PerformanceReport, TimeByUse, WaitPattern,
+    analyse_in_order,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -210,6 +211,41 @@ fn ended(mut run: Simulated) -> (Simulated, u64) {
         a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1))
     });
     (run, end)
+}
+
+/// A trace of which no timeline is a thread's own has no ranks and no critical path.
+#[test]
+fn a_trace_without_threads_is_analysed() {
+    let definitions = Definitions {
+        categories: vec![Category::new(
+            0,
+            "MPI_Send".into(),
+            Topology::State,
+            Color::WHITE,
+        )],
+        lines: vec![Line {
+            name: Some("rank 0 thread 0 AIO 1".into()),
+            ..Line::of_thread(0, 0, 0)
+        }],
+        ..Definitions::default()
+    };
+    let call = Drawable {
+        topology: Topology::State,
+        category: 0,
+        vertices: &[vertex(0, 0), vertex(9, 0)],
+        info: &[],
+    };
+    let options = PerformanceOptions::default();
+    let Ok(report) = analyse_in_order::<Infallible>(&definitions, &options, |put| {
+        put(&call);
+        Ok(())
+    });
+    assert_eq!((report.ranks, report.path_ranks.len()), (0, 0));
+    let mut collector = PerformanceCollector::new(&definitions, &options);
+    collector.keep_waits();
+    collector.put(&call);
+    let found = collector.finish_with_waits();
+    assert!(found.waits.is_some_and(|waits| waits.waits.is_empty()));
 }
 
 fn analysed(run: &Simulated, focus: &[TimeBBox]) -> PerformanceReport {

@@ -9,7 +9,9 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
 use trace_model::PendingFile;
-use trace_model::{Complete, Definitions, Drawable, DrawableOrder, Losses, Stop};
+use trace_model::{
+    Actor, Complete, Definitions, Drawable, DrawableOrder, Line, Losses, Stop, named_lane,
+};
 
 /// Options of the ALOG writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +75,7 @@ impl<W: Write> AlogSink<W> {
                 continue;
             };
             let (rank, _) = book.place(line.id);
-            if options.is_mpe || names.contains_key(&rank) {
+            if options.is_mpe || names.contains_key(&rank) || is_beside_a_thread(line) {
                 book.losses.add("name of a line", 1);
             } else {
                 names.insert(rank, name.clone());
@@ -216,6 +218,11 @@ fn micros(seconds: f64) -> i64 {
     } else {
         micros as i64
     }
+}
+
+/// Whether a line holds what overlaps on the own line of a rank's thread: its name is not the process's.
+fn is_beside_a_thread(line: &Line) -> bool {
+    named_lane(line).is_some_and(|lane| matches!(lane.actor, Actor::Rank(_)) && lane.lane > 0)
 }
 
 /// Who made the file, and when.

@@ -316,6 +316,29 @@ fn own() -> (Definitions, Vec<Made>) {
     (definitions, drawables)
 }
 
+/// Line 0 is of the thread itself, line 1 holds what overlaps there: the name of the second is not the process's.
+#[test]
+fn processes_of_alog_are_not_named_after_lines_beside_a_thread() {
+    let aside = |id, name: &str| Line {
+        name: Some(name.into()),
+        ..Line::of_thread(id, 0, 0)
+    };
+    let (mut definitions, drawables) = own();
+    definitions.lines = vec![
+        aside(1, "rank 0 thread 0 AIO 1"),
+        Line::of_thread(0, 0, 0),
+        Line {
+            name: Some("server 2 thread 0".into()),
+            ..Line::of_thread(2, -1, 0)
+        },
+    ];
+    let (file, losses) = to_alog(&Own(definitions, drawables[..1].to_vec()), false);
+    let header = alog::check(&alog::AlogReader::new(&file)).unwrap();
+    assert_eq!(header.processes, [(1, b"server 2 thread 0".to_vec())]);
+    let lost = losses.iter().find(|(what, _)| *what == "name of a line");
+    assert_eq!(lost, Some(("name of a line", 1)));
+}
+
 /// Topology, category, info and corners.
 type Made = (Topology, i32, Vec<u8>, Vec<Vertex>);
 
