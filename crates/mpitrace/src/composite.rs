@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
+use crate::terminal::tell;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::{failure, report_losses};
+use crate::trace_files::losses::{failure_writing, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
@@ -82,20 +83,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let composites = Composites::new(&counted, together, &heads);
     let losses = target.fill(|out| {
-        let (out, _, losses) = composites.write(&views, tree, out).map_err(failure)?;
+        let (out, _, losses) = composites
+            .write(&views, tree, out)
+            .map_err(|stop| failure_writing(stop, &target.path))?;
         Ok((out, losses))
     })?;
     report_losses(&losses, &target.path);
     let done = composites.statistics();
     if done.too_large > 0 {
-        eprintln!(
+        tell!(
             "mpitrace: warning: {}: {} groups of more than 32767 drawables are left apart",
             target.path.display(),
             done.too_large
         );
     }
     if !arguments.quiet {
-        eprintln!(
+        tell!(
             "mpitrace: {}: {} of {} drawables in {} composites",
             target.path.display(),
             done.parts,

@@ -5,6 +5,7 @@
 use crate::failure::Failure;
 use crate::filter;
 use crate::terminal::progress::TaskProgress;
+use crate::terminal::tell;
 use crate::trace_files::clog2;
 use crate::trace_files::dumpi;
 use crate::trace_files::format::Format;
@@ -146,6 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if is_annotation(arguments, output) {
         return annotation(arguments, &trace, &target);
     }
+    refuse_misplaced(arguments, &trace, &target)?;
     let losses = match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => return clog2_to_slog2(arguments, &trace, &target),
         (Format::Paje, Format::Paje) => return paje_to_paje(arguments, &trace, &target),
@@ -178,10 +180,45 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses options that mean nothing for these formats, and a way that another command goes.
+fn refuse_misplaced(
+    arguments: &Arguments,
+    trace: &TraceInput,
+    target: &Target,
+) -> Result<(), Failure> {
+    let formats = (trace.format, target.format);
+    let (from, to) = (trace.name().display(), target.path.display());
+    let options = [
+        ("--check", arguments.check, (Format::Clog2, Format::Slog2)),
+        (
+            "--like-original",
+            arguments.like_original,
+            (Format::DumpiText, Format::Dumpi),
+        ),
+    ];
+    for (option, is_given, only) in options {
+        if is_given && formats != only {
+            return Err(Failure::Call(format!(
+                "{option} has no meaning from {from}, which is {}, to {}; expected {} to {}",
+                trace.format.with_article(),
+                target.format,
+                only.0,
+                only.1
+            )));
+        }
+    }
+    match formats {
+        (Format::Blocks, Format::Dumpi | Format::DumpiText) => Err(Failure::Call(format!(
+            "{to}: mpitrace recover --formats dumpi makes the DUMPI files of block files"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn report(losses: &Losses, target: &Target, quiet: bool) {
     report_losses(losses, &target.path);
     if !quiet {
-        eprintln!("mpitrace: {}: written", target.path.display());
+        tell!("mpitrace: {}: written", target.path.display());
     }
 }
 
@@ -244,7 +281,7 @@ fn annotation(arguments: &Arguments, trace: &TraceInput, target: &Target) -> Res
     })?;
     let beside = target.path.with_file_name(name);
     if !beside.exists() {
-        eprintln!(
+        tell!(
             "mpitrace: warning: {} is read together with {}, which is not there yet",
             target.path.display(),
             beside.display()
@@ -330,13 +367,13 @@ fn failure(error: ConvertError, input: &Path, output: &Path) -> Failure {
 fn report_conversion(conversion: &Slog2Conversion, output: &Path) {
     let warnings = &conversion.warnings;
     for warning in warnings.first.iter().take(MAX_SHOWN_WARNINGS) {
-        eprintln!("mpitrace: warning: {warning}");
+        tell!("mpitrace: warning: {warning}");
     }
     let shown = warnings.first.len().min(MAX_SHOWN_WARNINGS) as u64;
     if warnings.total > shown {
-        eprintln!("mpitrace: and {} warnings more", warnings.total - shown);
+        tell!("mpitrace: and {} warnings more", warnings.total - shown);
     }
-    eprintln!(
+    tell!(
         "mpitrace: {}: {} drawables, {} unmatched events, {} bytes of records, tree of depth {}",
         output.display(),
         conversion.drawables,

@@ -71,7 +71,6 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     let signals = Signals::hold();
-    crate::ioserver::mount::ignore_file_size_limit();
     crate::ioserver::mount::more_descriptors();
     let store = &arguments.store;
     let store = store.canonicalize().map_err(|e| Failure::file(store, e))?;

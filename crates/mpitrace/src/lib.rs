@@ -55,6 +55,7 @@ mod trace_files;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -125,8 +126,15 @@ pub fn main_within(program: PathBuf, arguments: Vec<OsString>) -> ! {
 /// Runs a command line, with the name of the program in front, and gives its exit code.
 fn run_command(line: Vec<OsString>) -> u8 {
     let arguments = spell_out(line);
-    let matches = command_line().get_matches_from(arguments);
+    let matches = match command_line().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return explained(&error),
+    };
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    // The programs that it starts would inherit what is ignored.
+    if !matches!(arguments.command, Command::Run(_)) {
+        system::signals::ignore_file_size_limit();
+    }
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Settings(arguments) => settings::run(&arguments),
@@ -162,6 +170,11 @@ fn run_command(line: Vec<OsString>) -> u8 {
         Command::Man(arguments) => man::run(&arguments, command_line()),
         Command::Completions(arguments) => completions::run(&arguments, command_line()),
     };
+    exit_code(result)
+}
+
+/// The exit code for how a command ended. What went wrong is said.
+fn exit_code(result: Result<(), Failure>) -> u8 {
     match result {
         Ok(()) => 0,
         Err(Failure::ClosedPipe) => 0,
@@ -180,13 +193,18 @@ fn run_command(line: Vec<OsString>) -> u8 {
     }
 }
 
+/// Prints help or version, or what is wrong with the command line, and gives the exit code.
+fn explained(error: &clap::Error) -> u8 {
+    if error.use_stderr() {
+        error.exit();
+    }
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    exit_code(printed.map_err(|error| Failure::output("stdout", &error)))
+}
+
 /// Prints on stderr what went wrong.
 fn complain(message: &str) {
-    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    match is_terminal {
-        true => eprintln!("mpitrace: {}", terminal::clean(message)),
-        false => eprintln!("mpitrace: {message}"),
-    }
+    terminal::tell!("mpitrace: {message}");
 }
 
 /// Gives a second dash to the two-letter options of slog2print (`-is`), because clap has no such options.

@@ -1,6 +1,7 @@
 //! `mpitrace lines`: other views of the lines of a trace, and sub-lines for what overlaps.
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure, report_losses};
@@ -96,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let sub_lines = split.sub_lines();
             let mut lines: Vec<i32> = sub_lines.values().map(|&(line, _)| line).collect();
             lines.dedup();
-            eprintln!(
+            tell!(
                 "mpitrace: {}: {} lines have {} further sub-lines",
                 trace.name().display(),
                 lines.len(),
@@ -108,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     report_losses(&losses, &target.path);
     if !arguments.quiet {
         for view in &views {
-            eprintln!(
+            tell!(
                 "mpitrace: {}: {}",
                 target.path.display(),
                 view.title.to_str()

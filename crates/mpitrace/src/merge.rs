@@ -1,6 +1,7 @@
 //! `mpitrace merge`: several traces as one, on one time axis.
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure, report_losses};
@@ -64,10 +65,13 @@ enum Align {
     None,
 }
 
+/// Largest shift, seconds: more than the time since 1970. Nanoseconds of sums with it fit 64 bits, which several formats have for times.
+const MAX_SHIFT: f64 = 4e9;
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        _ => Err("expected a number of seconds".into()),
+        Ok(number) if number.abs() <= MAX_SHIFT => Ok(number),
+        _ => Err("expected a number of seconds from -4000000000 to 4000000000".into()),
     }
 }
 
@@ -116,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     report_losses(&losses, &target.path);
     if !arguments.quiet {
         let lines = merged.definitions().lines.len();
-        eprintln!(
+        tell!(
             "mpitrace: {}: {} traces, {lines} lines",
             output.display(),
             inputs.len()
@@ -142,7 +146,7 @@ fn shift(
     let name = trace.name().display();
     let say = |shift: f64, why: &str| {
         if !arguments.quiet {
-            eprintln!("mpitrace: {name}: shifted by {shift} s: {why}");
+            tell!("mpitrace: {name}: shifted by {shift} s: {why}");
         }
         Ok(shift)
     };

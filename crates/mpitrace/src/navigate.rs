@@ -1,6 +1,7 @@
 //! `mpitrace navigate`: a walk through the tree of an SLOG2 file, as text.
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::input::OpenedInput;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
@@ -54,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         };
         let line = line.map_err(|error| Failure::Data(format!("stdin: {error}")))?;
         if let Err(message) = navigator.obey(&line, &mut out).map_err(failed)? {
-            eprintln!("mpitrace: {message}; see --help");
+            tell!("mpitrace: {message}; see --help");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `mpitrace repair`: completes CLOG2 files that a crash cut off, as clog2_repair was meant to.
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
@@ -61,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     match &repaired {
         Some(repair) if !repair.was_sound() => report(repair, name),
-        _ if !arguments.quiet => eprintln!("mpitrace: {}: nothing to repair", name.display()),
+        _ if !arguments.quiet => tell!("mpitrace: {}: nothing to repair", name.display()),
         _ => {}
     }
     Ok(())
@@ -75,23 +76,25 @@ fn is_sound(reader: &Clog2Reader<'_>) -> bool {
 fn report(repair: &Repair, name: &Path) {
     let name = name.display();
     for damage in &repair.damage {
-        eprintln!("mpitrace: {name}: {damage}");
+        tell!("mpitrace: {name}: {damage}");
     }
     if repair.damages > repair.damage.len() as u64 {
         let more = repair.damages - repair.damage.len() as u64;
-        eprintln!("mpitrace: {name}: and {more} places of damage more");
+        tell!("mpitrace: {name}: and {more} places of damage more");
     }
     if repair.had_no_end {
-        eprintln!(
+        tell!(
             "mpitrace: {name}: the log had no end: what the process held in memory, the definitions of its states \
              among it, is lost"
         );
     }
     if repair.had_no_table {
-        eprintln!("mpitrace: {name}: the communicator table was made from the COMM records");
+        tell!("mpitrace: {name}: the communicator table was made from the COMM records");
     }
-    eprintln!(
+    tell!(
         "mpitrace: {name}: {} records kept, {} bytes and {} records lost",
-        repair.records, repair.bytes_lost, repair.records_lost
+        repair.records,
+        repair.bytes_lost,
+        repair.records_lost
     );
 }

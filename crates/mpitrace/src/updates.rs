@@ -1,6 +1,7 @@
 //! `mpitrace updates`: SLOG2 files of version 2.0.5 to 2.0.6, as slog2updater.
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
@@ -56,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let target = Target::new(&output, Some(Format::Slog2), &arguments.tree)?;
     let count = write_updated(&reader, name, &target)?;
     if !arguments.quiet {
-        eprintln!("mpitrace: {}: {count} drawables", output.display());
+        tell!("mpitrace: {}: {count} drawables", output.display());
     }
     Ok(())
 }

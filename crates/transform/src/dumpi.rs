@@ -207,6 +207,12 @@ impl DumpiFilter {
         })
     }
 
+    /// Whether any call of a file is kept.
+    pub fn keeps_any(&self, reader: &DumpiReader<'_>) -> bool {
+        let records = reader.records().map_while(Result::ok);
+        records.into_iter().any(|record| self.keeps(&record))
+    }
+
     fn keeps(&self, record: &DumpiRecord<'_>) -> bool {
         let comm = || {
             let mut comms = record

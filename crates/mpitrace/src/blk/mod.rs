@@ -19,6 +19,7 @@ mod transfers;
 
 use crate::failure::Failure;
 use crate::system::own_program;
+use crate::terminal::tell;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use state::{SessionOrder, SessionState};
@@ -287,7 +288,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             if !arguments.quiet {
                 say(&session.begun, false);
                 for output in session.own_traffic(&arguments.paths) {
-                    eprintln!(
+                    tell!(
                         "mpitrace: {} lies on a device that is followed: writing it will be seen there",
                         output.display()
                     );
@@ -354,14 +355,14 @@ pub fn say(report: &Value, counts: bool) {
         .into_iter()
         .flatten()
     {
-        eprintln!(
+        tell!(
             "mpitrace: transfers of {} to {}",
             text(device, "device"),
             text(device, "file")
         );
     }
     if counts {
-        eprintln!(
+        tell!(
             "mpitrace: {} transfers, {} bytes read, {} bytes written, {} files followed",
             number("operations"),
             number("bytes_read"),
@@ -384,7 +385,7 @@ pub fn say(report: &Value, counts: bool) {
         ),
     ] {
         if number(key) > 0 {
-            eprintln!("mpitrace: {} {what}", number(key));
+            tell!("mpitrace: {} {what}", number(key));
         }
     }
     for note in report
@@ -394,6 +395,6 @@ pub fn say(report: &Value, counts: bool) {
         .flatten()
         .filter_map(Value::as_str)
     {
-        eprintln!("mpitrace: {note}");
+        tell!("mpitrace: {note}");
     }
 }

@@ -2,6 +2,7 @@
 //! files of their own there; so of what nobody has named, only regular files of the user's own or root's are taken.
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -44,7 +45,7 @@ pub fn block_files(folder: &Path, any_owner: bool) -> Result<Vec<PathBuf>, Failu
             1 => String::new(),
             n => format!(" (and {} more)", n - 1),
         };
-        eprintln!("mpitrace: {}: {error}: left out{more}", path.display());
+        tell!("mpitrace: {}: {error}: left out{more}", path.display());
     }
     Ok(found)
 }

@@ -5,6 +5,7 @@ mod focus;
 pub mod png;
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::target::write_bytes;
@@ -227,7 +228,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let picture = picture(&trace, &wanted, arguments.quiet)?;
     if !arguments.quiet {
         for note in &picture.notes {
-            eprintln!("mpitrace: {}: {note}", arguments.output.display());
+            tell!("mpitrace: {}: {note}", arguments.output.display());
         }
     }
     file.write(&picture)

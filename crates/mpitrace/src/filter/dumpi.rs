@@ -3,6 +3,7 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::target::Target;
@@ -30,6 +31,9 @@ pub fn file(
     let bytes = OpenedInput::open(input)?;
     let origin = first_time(&bytes);
     let filter = arguments.dumpi.filter(selection, origin.unwrap_or(0))?;
+    if !selection.is_all() && !keeps_any(&filter, &bytes) {
+        return Err(nothing_selected(input));
+    }
     let target = Target::new(output, Some(Format::Dumpi), &arguments.tree)?;
     let copied = target.place(|path| copy(&bytes, shown(input), &filter, path))?;
     if !arguments.quiet {
@@ -87,8 +91,21 @@ pub fn run(
     // Inversion of what is chosen by rank is inversion of the choice.
     let is_inverted = selection.invert && !selection.ranks.is_empty();
     let is_kept = |rank: u32| selection.ranks.admits_number(rank) != is_inverted;
+    // What dumpi2dumpi's own options leave of a run may be nothing.
+    let mut is_any_kept = selection.is_all();
+    for &(rank, path) in &there {
+        is_any_kept = is_any_kept || is_kept(rank) && keeps_any(&filter, &OpenedInput::open(path)?);
+        if is_any_kept {
+            break;
+        }
+    }
+    if !is_any_kept {
+        return Err(nothing_selected(input));
+    }
     for (done, &(rank, path)) in (1u64..).zip(&there) {
-        if is_kept(rank) {
+        if !is_kept(rank) {
+            removed += calls(&OpenedInput::open(path)?);
+        } else {
             let copied = copy(
                 &OpenedInput::open(path)?,
                 path,
@@ -122,6 +139,21 @@ pub fn run(
         report(&path, kept, removed);
     }
     damaged
+}
+
+fn nothing_selected(input: &Path) -> Failure {
+    Failure::file(shown(input), "nothing of it is selected")
+}
+
+/// Whether any call of a file is kept. A file that cannot be opened is for the copying to refuse.
+fn keeps_any(filter: &DumpiFilter, bytes: &[u8]) -> bool {
+    open(bytes).map_or(true, |reader| filter.keeps_any(&reader))
+}
+
+/// Number of calls in a file, as far as it can be read.
+fn calls(bytes: &[u8]) -> u64 {
+    let calls = |reader: DumpiReader<'_>| reader.records().map_while(Result::ok).count();
+    open(bytes).map_or(0, calls) as u64
 }
 
 fn first_time(bytes: &[u8]) -> Option<i64> {
@@ -171,5 +203,5 @@ fn damage(input: &Path, copied: &Copied) -> Result<(), Failure> {
 
 fn report(output: &Path, kept: u64, removed: u64) {
     let name = output.display();
-    eprintln!("mpitrace: {name}: {kept} calls kept, {removed} removed");
+    tell!("mpitrace: {name}: {kept} calls kept, {removed} removed");
 }

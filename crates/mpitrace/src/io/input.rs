@@ -61,6 +61,7 @@ impl AttributionInput {
         if self.trace.format != Format::Blocks {
             return Ok(Vec::new());
         }
+        self.trace.tell_damage();
         let mut files = Vec::new();
         for (path, input) in &self.trace.files {
             let named = |error| Failure::file(path, error);

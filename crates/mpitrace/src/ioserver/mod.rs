@@ -23,6 +23,7 @@ pub mod wire;
 
 use crate::failure::Failure;
 use crate::system::absolute;
+use crate::terminal::tell;
 use crate::terminal::units;
 use blockfile::define::{ServerDefinition as Named, ServerKind};
 use clap::ValueEnum;
@@ -117,7 +118,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return background::start();
     }
     let signals = crate::system::signals::Signals::hold();
-    mount::ignore_file_size_limit();
     leftovers::sweep();
     let pid = std::process::id();
     let link = arguments.table.as_deref().map(absolute).transpose()?;
@@ -161,7 +161,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     drop(children);
     recorder.finish();
     if recorder.lost() > 0 {
-        eprintln!(
+        tell!(
             "mpitrace: {} records could not be kept: no room on the disk",
             recorder.lost()
         );

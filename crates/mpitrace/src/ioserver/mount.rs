@@ -4,6 +4,7 @@ use super::filesystem::FuseRequests;
 use super::requests::FileSystem;
 use crate::failure::Failure;
 use crate::system::signals::Signals;
+use crate::terminal::tell;
 use fuser::{Config, MountOption, Session, SessionACL};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -83,12 +84,6 @@ fn is_fuse(mount: &Path) -> bool {
     })
 }
 
-/// A limit on the size of files is the answer to a request, not the end.
-pub fn ignore_file_size_limit() {
-    // SAFETY: ignoring a signal installs no handler.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-}
-
 /// Mounts `server`, says so by `ready`, and serves until the file system is unmounted or a signal comes.
 pub fn serve(
     server: Arc<FileSystem>,
@@ -140,7 +135,7 @@ pub fn serve(
         return outcome(result);
     }
     if let Err(e) = unmounter.unmount() {
-        eprintln!(
+        tell!(
             "mpitrace: {}: {e}: detached, programs that use it are served {} seconds more",
             mount.display(),
             UNMOUNT_GRACE_PERIOD.as_secs()

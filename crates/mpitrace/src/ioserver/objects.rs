@@ -2,6 +2,7 @@
 //! end.
 
 use super::recording::{RequestWork, Result};
+use crate::terminal::tell;
 use blockfile::define::{Definition, OpenFileDefinition};
 use blockfile::operation;
 use parking_lot::Mutex;
@@ -76,7 +77,7 @@ impl Objects {
         let is_regular = fs::FileType::from_raw_mode(stat.st_mode) == fs::FileType::RegularFile;
         if !is_regular || stat.st_uid != trace_model::files::user() || stat.st_nlink != 1 {
             if !self.is_told.swap(true, Relaxed) {
-                eprintln!(
+                tell!(
                     "mpitrace: data server: {}: not a file that this server made",
                     path.display()
                 );

@@ -11,6 +11,7 @@ use super::layout::StripeLayout;
 use super::secret::Secret;
 use crate::failure::Failure;
 use crate::system::own_program;
+use crate::terminal::tell;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -173,14 +174,14 @@ impl Servers {
                 match child.try_wait() {
                     Ok(Some(status)) if status.success() => break,
                     Ok(Some(status)) => {
-                        eprintln!("mpitrace: data server {number} died: {status}");
+                        tell!("mpitrace: data server {number} died: {status}");
                         break;
                     }
                     Ok(None) if begun.elapsed() < EXIT_TIMEOUT => {
                         std::thread::sleep(Duration::from_millis(5));
                     }
                     Ok(None) | Err(_) => {
-                        eprintln!("mpitrace: data server {number} does not end and is killed");
+                        tell!("mpitrace: data server {number} does not end and is killed");
                         drop(child.kill());
                         drop(child.wait());
                         break;

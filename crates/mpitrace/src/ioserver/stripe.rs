@@ -12,6 +12,7 @@ use super::secret::Secret;
 use super::store::{FileStore, OpenFile, resize_here, sync_here};
 use super::wire::{self, DATA_ONLY, NEW, ServerAction, ServerQuestion};
 use crate::failure::Failure;
+use crate::terminal::tell;
 use blockfile::machine::now;
 use blockfile::operation::{STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE};
 use parking_lot::MutexGuard;
@@ -94,7 +95,7 @@ impl Striped {
                     let message = format!("data server {}: {e}", server.address);
                     return Err(Failure::Data(message));
                 }
-                Err(e) => eprintln!(
+                Err(e) => tell!(
                     "mpitrace: data server {}: {e}: what needs it fails until it is there",
                     server.address
                 ),
@@ -320,7 +321,7 @@ impl StripeServer {
     /// Reports that the server does not answer, the first time.
     fn lost(&self, e: &std::io::Error) {
         if !self.is_lost.swap(true, Relaxed) {
-            eprintln!(
+            tell!(
                 "mpitrace: data server {}: {e}: what needs it fails",
                 self.address
             );

@@ -2,6 +2,7 @@
 //! that it may ask is one of few and short-lived.
 
 use super::address::ServerStream;
+use crate::terminal::tell;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -54,9 +55,9 @@ impl Visitors {
     pub fn report(&self, why: &dyn std::fmt::Display) {
         let refused = self.refused.fetch_add(1, Relaxed);
         if refused < MAX_REPORTED_REFUSALS {
-            eprintln!("mpitrace: data server: a connection is given up: {why}");
+            tell!("mpitrace: data server: a connection is given up: {why}");
         } else if refused == MAX_REPORTED_REFUSALS {
-            eprintln!("mpitrace: data server: further such connections are not told");
+            tell!("mpitrace: data server: further such connections are not told");
         }
     }
 }

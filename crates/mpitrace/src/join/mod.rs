@@ -6,6 +6,7 @@ mod worlds;
 pub use arguments::Arguments;
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
@@ -55,16 +56,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     for index in &joined.without_table {
         let name = shown(&paths[*index]).display();
-        eprintln!(
-            "mpitrace: warning: {name}: no communicator table; its COMM records stand in for it"
-        );
+        tell!("mpitrace: warning: {name}: no communicator table; its COMM records stand in for it");
     }
     for (index, error) in joined.cut_off {
         let error = error.in_file(shown(&paths[index]));
-        eprintln!("mpitrace: warning: {error}; what comes before is taken");
+        tell!("mpitrace: warning: {error}; what comes before is taken");
     }
     if !arguments.quiet {
-        eprintln!(
+        tell!(
             "mpitrace: {}: {} records of {} files",
             output.display(),
             joined.records,

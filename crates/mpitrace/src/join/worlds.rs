@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::shown;
 use crate::trace_files::target::Target;
@@ -50,24 +51,24 @@ pub fn join(
         }
     };
     for (index, error) in &together.cut_off {
-        eprintln!(
+        tell!(
             "mpitrace: warning: {}: {error}; what comes before is taken",
             name(*index)
         );
     }
     if together.by_time_of_day {
-        eprintln!(
+        tell!(
             "mpitrace: warning: the files are of several machines: their clocks are compared by the time of day"
         );
     }
     if together.unknown > 0 {
-        eprintln!(
+        tell!(
             "mpitrace: warning: {} communicators reach into worlds that are not here, or that could be several: no messages on them",
             together.unknown
         );
     }
     if !arguments.quiet {
-        eprintln!(
+        tell!(
             "mpitrace: {}: {} records of {} worlds, {} communicators between them",
             output.display(),
             together.records,

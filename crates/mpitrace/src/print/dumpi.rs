@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use crate::failure::Failure;
+use crate::trace_files::dumpi_run;
 use crate::trace_files::input::shown;
 use std::io::Write;
 use std::path::Path;
@@ -10,6 +11,7 @@ use trace_formats::dumpi::read::DumpiReader;
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let name = shown(&arguments.file);
+    dumpi_run::refuse_meta(input, name)?;
     let (reader, incomplete) = open_or_salvage(input, name)?;
     match print_sections(&reader, sections(arguments), Zone::Local, out) {
         Err(PrintError::Output(error)) => Err(Failure::output("stdout", &error)),

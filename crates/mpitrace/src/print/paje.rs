@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::paje::{PajePrintOptions, print as print_trace};
@@ -18,7 +19,7 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
         print_trace(&trace, &options, out).map_err(|error| Failure::output("stdout", &error))?;
     let name = shown(&arguments.file);
     for warning in &printed.warnings {
-        eprintln!("mpitrace: warning: {}: {warning}", name.display());
+        tell!("mpitrace: warning: {}: {warning}", name.display());
     }
     match printed.error {
         Some(error) => Err(Failure::in_file(error, name)),

@@ -16,6 +16,7 @@ use crate::block_files::machine_clock::{self, MachineClock};
 use crate::block_files::snapshot;
 use crate::block_files::source::BlockFileInput;
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::input::OpenedInput;
 use merge::on_threads;
 use std::collections::BTreeSet;
@@ -125,7 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.part.is_some() && !groups.is_empty() {
         // What is wrong with the block files decides the exit code of who joins the parts.
         for complaint in complaints.drain(..) {
-            eprintln!("mpitrace: {complaint}");
+            tell!("mpitrace: {complaint}");
         }
     }
     complaints.extend(failures);

@@ -11,6 +11,7 @@ mod multi_prog;
 mod supervise;
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use command::RunPlan;
 use io::{IoArguments, RunIoSession};
 use launcher::{Launch, LauncherKind};
@@ -67,7 +68,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let say = |message: &str| {
         if !arguments.quiet {
-            eprintln!("mpitrace: {message}");
+            tell!("mpitrace: {message}");
         }
     };
     if let Some(program) = arguments.command.first()
@@ -131,7 +132,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return finished.map(drop);
     }
     if let Err(Failure::Data(why) | Failure::Call(why)) = finished {
-        eprintln!("mpitrace: {why}");
+        tell!("mpitrace: {why}");
     }
     supervise::end_like(status);
 }

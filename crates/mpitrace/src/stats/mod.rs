@@ -6,6 +6,7 @@ mod tables;
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::table::{CellStyle, TextTable, Width};
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
@@ -190,7 +191,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.quiet {
         report_losses(&losses, trace.name());
         for what in untold(&found) {
-            eprintln!("mpitrace: warning: {}: {what}", trace.name().display());
+            tell!("mpitrace: warning: {}: {what}", trace.name().display());
         }
     }
     Ok(())

@@ -53,10 +53,7 @@ pub fn write(shape: &SynthSize, output: &Path, overwrite: Overwrite) -> Result<u
     let mut first = 0;
     while first < shape.ranks {
         let last = shape.ranks.min(first + MAX_OPEN_FILES);
-        calls += write_ranks(shape, &prefix, first..last).map_err(|error| match error {
-            DumpiWriteError::Io(error) => Failure::output(prefix.display(), &error),
-            error => Failure::Data(error.to_string()),
-        })?;
+        calls += write_ranks(shape, &prefix, first..last)?;
         first = last;
     }
     let path = meta_path(&prefix);
@@ -81,25 +78,32 @@ fn write_ranks(
     shape: &SynthSize,
     prefix: &Path,
     ranks: std::ops::Range<u32>,
-) -> Result<u64, DumpiWriteError> {
+) -> Result<u64, Failure> {
+    let failed = |rank: u32, error: DumpiWriteError| match error {
+        DumpiWriteError::Io(error) => Failure::output(bin_path(prefix, rank, 4).display(), &error),
+        error => Failure::Data(error.to_string()),
+    };
     let mut timeline = SynthTimeline::new(*shape);
     let mut files = Vec::new();
     for rank in ranks {
-        files.push(RankOutput::create(shape, prefix, rank, &timeline)?);
+        let file = RankOutput::create(shape, prefix, rank, &timeline);
+        files.push(file.map_err(|error| failed(rank, error))?);
     }
     while timeline.advance() {
         for file in &mut files {
-            file.iteration(&timeline)?;
+            let done = file.iteration(&timeline);
+            done.map_err(|error| failed(file.rank, error))?;
         }
     }
     let mut ends = timeline.finalize();
     let mut calls = 0;
     let mut at = 0;
     for file in files {
-        let skipped = (file.rank - at) as usize;
-        at = file.rank + 1;
+        let rank = file.rank;
+        let skipped = (rank - at) as usize;
+        at = rank + 1;
         if let Some(span) = ends.nth(skipped) {
-            calls += file.finish(span)?;
+            calls += file.finish(span).map_err(|error| failed(rank, error))?;
         }
     }
     Ok(calls)

@@ -8,6 +8,7 @@ mod dumpi;
 mod timeline;
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::report_losses;
 use crate::trace_files::overwrite::Overwrite;
@@ -82,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     if !arguments.quiet {
-        eprintln!(
+        tell!(
             "mpitrace: {}: {what} of {} ranks",
             target.path.display(),
             arguments.ranks

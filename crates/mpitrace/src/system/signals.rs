@@ -1,6 +1,12 @@
-//! The signals that end a command that runs until it is told to end.
+//! Signals: those that end a command that runs until it is told to end, and one that would end a command that writes.
 
 use std::process::Command;
+
+/// Makes a limit on the size of files an error of who writes, which can be told, and not the end of the process.
+pub fn ignore_file_size_limit() {
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
 
 /// SIGINT, SIGTERM and SIGHUP; held back from all threads, to be waited for by one.
 #[derive(Clone, Copy)]

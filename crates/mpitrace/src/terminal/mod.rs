@@ -28,6 +28,23 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// Says a line on stderr, with the arguments of `format!`. A terminal gets it cleaned.
+macro_rules! tell {
+    ($($words:tt)*) => {
+        $crate::terminal::tell_line(&format!($($words)*))
+    };
+}
+pub(crate) use tell;
+
+/// Says a line on stderr. Where stderr cannot be written to, nobody is there to be told.
+pub fn tell_line(line: &str) {
+    let mut out = io::stderr().lock();
+    let _ = match out.is_terminal() {
+        true => writeln!(out, "{}", clean(line)),
+        false => writeln!(out, "{line}"),
+    };
+}
+
 /// The lines of a text of at most `columns` characters, as far as its words allow: the first behind `first`, the others as far to the right.
 pub fn wrapped(first: &str, text: &str, columns: usize) -> Vec<String> {
     let indent = " ".repeat(first.chars().count());

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::trace_files::input::{OpenedInput, shown};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trace_formats::dumpi::MAGIC;
 use trace_formats::dumpi::meta::Meta;
@@ -24,6 +25,17 @@ pub fn is_meta(input: &[u8]) -> bool {
     input.len() <= MAX_META_BYTES && !input.starts_with(&MAGIC) && Meta::parse(input).is_ok()
 }
 
+/// Refuses a metafile where the file of one rank is wanted.
+pub fn refuse_meta(input: &[u8], path: &Path) -> Result<(), Failure> {
+    if !is_meta(input) {
+        return Ok(());
+    }
+    let name = shown(path).display();
+    Err(Failure::Call(format!(
+        "{name}: the metafile of a run, expected the .bin file of one of its ranks"
+    )))
+}
+
 /// The `.bin` files that a metafile stands for, and the number of processes of its run.
 pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), Failure> {
     let name = shown(path).display();
@@ -38,6 +50,33 @@ pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), F
         return Err(Failure::Data(message));
     }
     Ok((files, meta.numprocs))
+}
+
+/// Refuses the files of more than one run: several metafiles, and several `.bin` files of one rank. `runs` are the metafiles, `files` the
+/// `.bin` files with those that the metafiles stand for.
+pub fn refuse_several_runs(
+    runs: &[&Path],
+    files: &[(PathBuf, OpenedInput)],
+) -> Result<(), Failure> {
+    if let [first, second, ..] = runs {
+        let (first, second) = (shown(first).display(), shown(second).display());
+        return Err(Failure::Call(format!(
+            "{first} and {second}: each is the metafile of a run, expected the files of one run"
+        )));
+    }
+    let mut ranks: BTreeMap<u32, &Path> = BTreeMap::new();
+    for (path, _) in files {
+        let Some(rank) = rank_of(path) else {
+            continue;
+        };
+        if let Some(other) = ranks.insert(rank, path) {
+            let (one, other) = (shown(path).display(), shown(other).display());
+            return Err(Failure::Call(format!(
+                "{other} and {one}: both are named as files of rank {rank}, expected the files of one run"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The first and last rank of a stretch, for messages.

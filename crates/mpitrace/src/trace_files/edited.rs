@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::failure;
+use crate::trace_files::losses::failure_writing;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
@@ -59,7 +59,8 @@ pub fn write(
         .tree
         .options(source.definitions().lines.len() as u64, shape);
     target.fill(|out| {
-        let (out, _, losses) = write_slog2(&counted, views, tree, out).map_err(failure)?;
+        let (out, _, losses) = write_slog2(&counted, views, tree, out)
+            .map_err(|stop| failure_writing(stop, &target.path))?;
         Ok((out, losses))
     })
 }

@@ -7,6 +7,7 @@
 
 pub mod annotation;
 pub mod clog2;
+mod damage;
 pub mod dumpi;
 pub mod dumpi_run;
 pub mod edited;

@@ -1,6 +1,7 @@
 //! Conversion between ALOG and CLOG-1 event by event, so that more is kept than drawables can hold.
 
 use crate::failure::Failure;
+use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::TraceInput;
@@ -16,12 +17,12 @@ pub fn open<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Clog1Reader<'a>, 
     let layout = reader.layout();
     let name = name.display();
     if layout.endian == Endian::Little {
-        eprintln!(
+        tell!(
             "mpitrace: note: {name}: is little-endian, which CLOG-1 files are not; read as it is"
         );
     }
     if !layout.is_padded {
-        eprintln!(
+        tell!(
             "mpitrace: note: {name}: has the records of MPICH 1.1.0 and older, whose texts begin 4 bytes earlier"
         );
     }

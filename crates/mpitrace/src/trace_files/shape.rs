@@ -55,8 +55,8 @@ pub struct FrameArguments {
     /// Size of a frame in bytes; suffixes k and m mean KiB and MiB [default: 64k, doubled until everything fits]
     #[arg(long, help_heading = FRAMES, value_name = "BYTES", value_parser = size)]
     pub frame: Option<i32>,
-    /// Frames in a directory [default: as many as needed]
-    #[arg(long, help_heading = FRAMES, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Frames in a directory, at most 1048576; room for all of them is in the file [default: as many as needed]
+    #[arg(long, help_heading = FRAMES, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub frames: Option<u32>,
 }
 

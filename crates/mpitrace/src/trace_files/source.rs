@@ -14,6 +14,7 @@ impl TraceInput {
     /// The trace as drawables.
     pub fn source(&self) -> Result<Box<dyn Source + '_>, Failure> {
         let (bytes, name) = (self.bytes(), self.name());
+        self.tell_damage();
         match self.format {
             Format::Slog2 => opened(slog2::Slog2Source::new(bytes), name),
             Format::Paje => opened(

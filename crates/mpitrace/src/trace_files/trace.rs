@@ -7,6 +7,7 @@ use crate::trace_files::folder;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// One or more files that make up a trace.
 pub struct TraceInput {
@@ -16,6 +17,8 @@ pub struct TraceInput {
     pub format: Format,
     /// Number of processes of the run, where something tells; else 0.
     pub processes: u32,
+    /// Whether it was said what of the files is damaged.
+    pub(super) damage_told: OnceLock<()>,
 }
 
 impl TraceInput {
@@ -25,6 +28,7 @@ impl TraceInput {
             files: vec![(path.to_path_buf(), input)],
             format,
             processes: 0,
+            damage_told: OnceLock::new(),
         }
     }
 
@@ -38,7 +42,9 @@ impl TraceInput {
         let mut files = Vec::new();
         let mut format = None;
         let mut processes = 0;
-        for path in &with_folders(paths)? {
+        let mut runs: Vec<&Path> = Vec::new();
+        let with_folders = with_folders(paths)?;
+        for path in &with_folders {
             let input = OpenedInput::open(path)?;
             let found = Format::known(&input, path)?;
             let first = *format.get_or_insert(found);
@@ -50,6 +56,7 @@ impl TraceInput {
             }
             if found == Format::Dumpi && !dumpi_run::is_file(&input) {
                 // The metafile of a run stands for the files of its ranks.
+                runs.push(path);
                 let (ranks, size) = dumpi_run::files_of_meta(path, &input)?;
                 processes = processes.max(size);
                 for path in ranks {
@@ -59,6 +66,9 @@ impl TraceInput {
                 continue;
             }
             files.push((path.clone(), input));
+        }
+        if format == Some(Format::Dumpi) {
+            dumpi_run::refuse_several_runs(&runs, &files)?;
         }
         let Some(format) = format else {
             return Err(Failure::Call("no input file".into()));
@@ -75,6 +85,7 @@ impl TraceInput {
             files,
             format,
             processes,
+            damage_told: OnceLock::new(),
         })
     }
 

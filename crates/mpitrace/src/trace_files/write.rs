@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::system::cores;
 use crate::terminal::progress::TaskProgress;
+use crate::terminal::tell;
 use crate::terminal::units::seconds;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
@@ -103,7 +104,7 @@ impl Target {
     fn waits(&self, source: &dyn Source) -> Result<WaitsOfCalls, Failure> {
         let found = waits_of_calls(source).map_err(failure)?;
         if found.shortest > 0.0 {
-            eprintln!(
+            tell!(
                 "mpitrace: {}: only the {} longest waits; those shorter than {} count as none",
                 self.path.display(),
                 found.waits.len(),

@@ -14,6 +14,7 @@ use crate::block_files::source::BlockFileInput;
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::units::counted;
+use crate::trace_files::folder;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::OpenedInput;
 use crate::trace_files::losses::failure;
@@ -92,8 +93,8 @@ fn reports(arguments: &Arguments) -> Result<Vec<NamedReport>, Failure> {
     let mut paths = Vec::new();
     let mut has_folder = false;
     for path in &arguments.files {
-        if !path.is_dir() {
-            paths.push(path.clone());
+        if !path.is_dir() || folder::kind(path).is_some() {
+            paths.push(folder::file_of(path));
             continue;
         }
         has_folder = true;

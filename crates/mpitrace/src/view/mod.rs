@@ -23,6 +23,7 @@ mod workers;
 use crate::failure::Failure;
 use crate::report;
 use crate::system::signals::Signals;
+use crate::terminal::tell;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::target::write_bytes;
 use access::AccessRules;
@@ -227,17 +228,17 @@ fn print_address(arguments: &Arguments, address: &str, tunnel: Option<&str>) {
     }
     if let Some(path) = &arguments.socket {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        eprintln!("mpitrace: listening on {}", path.display());
+        tell!("mpitrace: listening on {}", path.display());
     }
     if let Some(tunnel) = tunnel {
-        eprintln!("mpitrace: from your own machine: {tunnel}");
+        tell!("mpitrace: from your own machine: {tunnel}");
     }
     if arguments.auth == Auth::Proxy && arguments.socket.is_none() {
-        eprintln!(
+        tell!(
             "mpitrace: warning: without a token every user of this machine can look; with --socket only this one can"
         );
     }
-    eprintln!("mpitrace: Ctrl-C ends it");
+    tell!("mpitrace: Ctrl-C ends it");
 }
 
 #[cfg(test)]

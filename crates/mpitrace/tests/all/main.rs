@@ -16,6 +16,7 @@ mod json_fields;
 mod links;
 mod matrix;
 mod mpe1;
+mod odd_input;
 mod otf2;
 mod overwrite;
 mod paje;

@@ -14,6 +14,8 @@ mod range;
 mod traffic;
 
 use crate::failure::Failure;
+use crate::terminal::tell;
+use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
 use bins::{BinOption, MarkedIntervals, needs_traffic};
@@ -206,6 +208,12 @@ fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
         return Ok((vec![file], 1));
     }
     let bad = |what: String| Failure::Data(format!("{}: {what}", shown(path).display()));
+    if let Some(format) = Format::of(&input).filter(|format| *format != Format::Dumpi) {
+        let what = format.with_article();
+        return Err(bad(format!(
+            "{what}; expected the .meta file of a DUMPI run, or the .bin file of a rank"
+        )));
+    }
     let meta = Meta::parse(&input).map_err(|error| bad(error.to_string()))?;
     let mut files = Vec::new();
     let found = meta.rank_files(path);
@@ -372,13 +380,13 @@ pub fn run(
         file.persist().map_err(failed)?;
     }
     if lost > 0 {
-        eprintln!(
+        tell!(
             "mpitrace: warning: {}: the bytes of {lost} calls do not count: their communicators cannot be followed",
             path.display()
         );
     }
     if !quiet {
-        eprintln!(
+        tell!(
             "mpitrace: {} tables: {}-bin*.tbl",
             tables.len(),
             root.display()
