@@ -100,6 +100,11 @@ impl Format {
         }
     }
 
+    /// Whether a trace of this format tells nothing of the communicators of calls.
+    pub fn loses_communicators(self) -> bool {
+        matches!(self, Format::Alog | Format::Clog1 | Format::Slog1)
+    }
+
     /// Whether a trace of this format is a dataset of tables.
     pub fn is_of_tables(self) -> bool {
         matches!(self, Format::Parquet | Format::Arrow)

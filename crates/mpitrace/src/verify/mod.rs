@@ -20,7 +20,7 @@ use crate::trace_files::input::OpenedInput;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
-use analysis::correctness::{CorrectnessReport, drawables};
+use analysis::correctness::{CorrectnessReport, FindingKind, drawables};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -124,12 +124,37 @@ fn reports(arguments: &Arguments) -> Result<Vec<NamedReport>, Failure> {
         progress: &progress,
     };
     let report = drawables::check(&counting).map_err(failure)?;
-    let report = report.ok_or_else(|| {
+    let mut report = report.ok_or_else(|| {
         Failure::Data(format!(
             "{name}: no MPI call of a rank in it, so there is nothing to verify"
         ))
     })?;
+    if trace.format.loses_communicators() {
+        leave_out_collectives(&mut report, trace.format);
+    }
     Ok(vec![NamedReport { name, report }])
+}
+
+/// Takes out what the comparison of collective calls found in a trace that does not tell on which communicator a call was made: calls on several
+/// look like calls on one. Who waits for whom in a hang follows from that comparison, too.
+fn leave_out_collectives(report: &mut CorrectnessReport, format: Format) {
+    report.findings.retain(|finding| match finding.kind {
+        FindingKind::Deadlock
+        | FindingKind::CollectiveOrder
+        | FindingKind::CollectiveMissing
+        | FindingKind::CollectiveRoot
+        | FindingKind::CollectiveOperation
+        | FindingKind::CollectiveSize => false,
+        FindingKind::Truncation
+        | FindingKind::FailedCall
+        | FindingKind::UnreceivedMessage
+        | FindingKind::Leak => true,
+    });
+    report.operations = 0;
+    report.not_checked.push(format!(
+        "collective calls and deadlock: {} does not tell on which communicator a call was made",
+        format.with_article()
+    ));
 }
 
 /// A block file, or a copy of what is in it if a process is still writing to it, and whether that is so.

@@ -84,3 +84,43 @@ fn what_cannot_be_read_is_said() {
     }
     assert_eq!(mpitrace(&["verify"]).status.code(), Some(2));
 }
+
+/// Calls on several communicators look like calls on one in these formats, which must not become findings.
+#[test]
+fn collective_calls_are_left_out_where_communicators_are_not_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = golden::path("mpe/coll_n4.slog2");
+    for name in ["x.alog", "x.clog", "x.slog"] {
+        let made = folder.path().join(name);
+        let made = made.to_str().unwrap();
+        let converted = mpitrace(&["convert", "-q", input.to_str().unwrap(), made]);
+        assert!(converted.status.success(), "{converted:?}");
+        let output = mpitrace(&["verify", "--json", made]);
+        assert_eq!(output.status.code(), Some(0), "{name}: {output:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let not_checked = report["not_checked"].to_string();
+        let told = "does not tell on which communicator a call was made";
+        assert!(not_checked.contains(told), "{name}: {not_checked}");
+        assert_eq!(report["operations"], 0);
+    }
+}
+
+/// The folder stands for the archive, and communicators are those of the trace that it was made of.
+#[test]
+fn an_archive_is_verified_by_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = golden::path("mpe/coll_n4.slog2");
+    let input = input.to_str().unwrap();
+    let made = folder.path().join("x.otf2");
+    let made = made.to_str().unwrap();
+    if !mpitrace(&["convert", "-q", input, made]).status.success() {
+        return test_support::skip("the OTF2 library is not installed");
+    }
+    let operations = |path: &str| {
+        let output = mpitrace(&["verify", "--json", path]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        report["operations"].clone()
+    };
+    assert_eq!(operations(made), operations(input));
+}

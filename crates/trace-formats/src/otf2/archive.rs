@@ -167,6 +167,7 @@ impl Archive {
                     AttributeValue::Signed(value) => (f.attribute_int)(list, name, value),
                     AttributeValue::Real(value) => (f.attribute_double)(list, name, value),
                     AttributeValue::Text(value) => (f.attribute_string)(list, name, value),
+                    AttributeValue::Comm(value) => (f.attribute_comm)(list, name, value),
                 }
             };
             check(f, "OTF2_AttributeList_Add", code)?;

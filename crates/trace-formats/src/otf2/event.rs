@@ -10,6 +10,8 @@ pub(super) enum AttributeValue {
     Real(f64),
     /// Reference of a text.
     Text(u32),
+    /// Reference of a communicator.
+    Comm(u32),
 }
 
 /// Reference of an attribute's definition, and the value.

@@ -11,10 +11,12 @@ use super::category_entry::{CategoryEntry, Meaning};
 use super::comms::Comms;
 use super::definition_writer::RegionDefinition;
 use super::error::Otf2Error;
-use super::event::{Attribute, CollectiveEnd, Event};
+use super::event::{Attribute, AttributeValue, CollectiveEnd, Event};
 use super::files::FileTable;
+use super::functions::RegionCall;
 use super::info::AttributeTable;
 use super::metrics::MetricTable;
+use super::numbers::{TIMELINE_COMM, value_type};
 use super::places::{LinePlace, Places};
 use super::requests::RequestTable;
 use super::strings::StringTable;
@@ -259,7 +261,7 @@ impl EventMaker {
         }
     }
 
-    /// Writes the start of a region with its attributes.
+    /// Writes the start of a region with its attributes. One of them tells the communicator that its timeline is about, where no event does.
     pub(super) fn begin(
         &mut self,
         point: &DrawablePoint,
@@ -275,6 +277,14 @@ impl EventMaker {
             .attributes(&point.info, &mut self.strings, list);
         let what = "text of an info, of those beyond the first 65536";
         self.losses.add(what, left_out);
+        let is_told = matches!(entry.call, RegionCall::Collective(_) | RegionCall::FileOpen);
+        let place = self.places.of_line(point.line);
+        let comm = place.map_or(0, |place| self.comms.reference(place.comm));
+        if comm != 0 && !is_told {
+            let name = self.strings.id(TIMELINE_COMM);
+            let attribute = self.attributes.id(name, value_type::COMM);
+            list.push((attribute, AttributeValue::Comm(comm)));
+        }
         let attributes = list.as_slice();
         let event = Event::Enter { region, attributes };
         self.archive.write(location, time, &event)

@@ -14,7 +14,8 @@ pub(super) struct AttributeTable {
 }
 
 impl AttributeTable {
-    fn id(&mut self, name: u32, value_type: u8) -> u32 {
+    /// Reference of the attribute of this name and type, which is defined if it is new.
+    pub(super) fn id(&mut self, name: u32, value_type: u8) -> u32 {
         let wanted = (name, value_type);
         let at = self.definitions.iter().position(|found| *found == wanted);
         let at = at.unwrap_or_else(|| {

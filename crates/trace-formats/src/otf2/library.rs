@@ -82,6 +82,7 @@ functions! {
     attribute_int = "OTF2_AttributeList_AddInt64"(Object, u32, i64) -> ErrorCode;
     attribute_double = "OTF2_AttributeList_AddDouble"(Object, u32, f64) -> ErrorCode;
     attribute_string = "OTF2_AttributeList_AddStringRef"(Object, u32, u32) -> ErrorCode;
+    attribute_comm = "OTF2_AttributeList_AddCommRef"(Object, u32, u32) -> ErrorCode;
 
     event_count = "OTF2_EvtWriter_GetNumberOfEvents"(Object, *mut u64) -> ErrorCode;
     enter = "OTF2_EvtWriter_Enter"(Object, Object, u64, u32) -> ErrorCode;

@@ -9,6 +9,9 @@ pub(super) const NO_ROOT: u32 = u32::MAX;
 /// Roots that are no rank: from here on.
 pub(super) const FIRST_NO_ROOT: u32 = u32::MAX - 2;
 
+/// Attribute by which mpitrace tells the communicator that the timeline of a region is about.
+pub(super) const TIMELINE_COMM: &str = "timeline communicator";
+
 /// `OTF2_Type`: types of attributes and metrics.
 pub(super) mod value_type {
     pub const UINT8: u8 = 1;
@@ -24,6 +27,7 @@ pub(super) mod value_type {
     pub const STRING: u8 = 11;
     pub const LOCATION: u8 = 13;
     pub const REGION: u8 = 14;
+    pub const COMM: u8 = 17;
 }
 
 /// `OTF2_Paradigm`: what a region belongs to.

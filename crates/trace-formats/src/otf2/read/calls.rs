@@ -237,6 +237,10 @@ impl LocationState {
                 requests.extend(number);
             }
         };
+        // A call that completes requests may do so of many communicators.
+        if let EventKind::Send(end, _) | EventKind::Receive(end, None) = kind {
+            facts.comm = facts.comm.or(comms.of_message(end));
+        }
         let window_comm = |window: u32| definitions.windows.get(&window).copied();
         match *kind {
             EventKind::Send(_, Some(_)) => note(&mut facts.sends),

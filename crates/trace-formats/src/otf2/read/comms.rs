@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use trace_model::Line;
 use trace_model::hash::Map;
 
-use super::super::numbers::group_type;
+use super::super::numbers::{TIMELINE_COMM, group_type, value_type};
+use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
+use super::event::{Attribute, MessageEnd};
 use super::places::Places;
 
 /// A group of ranks that communicate: a communicator, or a side of one.
@@ -63,6 +65,10 @@ pub(super) struct Comms {
     lines: Map<(i32, u32), i32>,
     /// Line of calls on a communicator, by line of the thread and number of the communicator.
     by_number: Map<(i32, i32), i32>,
+    /// Whether mpitrace has written the archive.
+    is_own: bool,
+    /// The attribute by which it tells the communicator of a region.
+    attribute: Option<u32>,
 }
 
 /// What mpitrace itself calls a communicator.
@@ -111,12 +117,40 @@ impl Comms {
                 });
             }
         }
+        let mut attributes = definitions.attributes.iter();
+        let told = |(_, (name, kind)): &(&u32, &(u32, u8))| {
+            *kind == value_type::COMM && definitions.text(*name) == TIMELINE_COMM
+        };
+        let attribute = attributes.find(told).map(|(&reference, _)| reference);
         Comms {
             comms,
             next_number,
             lines: Map::default(),
             by_number: Map::default(),
+            is_own,
+            attribute: attribute.filter(|_| is_own),
         }
+    }
+
+    /// The communicator of a message that is sent or received in a call, if that is the one of the call, too. Archives of mpitrace tell that by an
+    /// attribute.
+    pub(super) fn of_message(&self, end: &MessageEnd) -> Option<u32> {
+        (!self.is_own && self.comms.contains_key(&end.comm)).then_some(end.comm)
+    }
+
+    /// Takes the attribute out of a region that tells its communicator.
+    pub(super) fn take_attribute(&self, visit: &mut RegionVisit) {
+        let Some(attribute) = self.attribute else {
+            return;
+        };
+        let told = |&&(reference, ..): &&Attribute| reference == attribute;
+        let Some(&(_, _, bits)) = visit.attributes.iter().find(told) else {
+            return;
+        };
+        // The value of a reference is the first half of the union.
+        visit.facts.comm = Some(bits as u32);
+        let rest = visit.attributes.iter().filter(|found| !told(found));
+        visit.attributes = rest.copied().collect();
     }
 
     /// The side of a communicator that a rank of MPI_COMM_WORLD is on.

@@ -60,7 +60,7 @@ impl Otf2Source {
         archive.open_locations(&locations)?;
         let survey = Survey::new(&archive, &source, &places, &comms, is_own)?;
         let mut definitions = Definitions::default();
-        for &(thread, comm) in &survey.collective_on {
+        for &(thread, comm) in &survey.comms_on {
             comms.add_line(thread, comm, &mut places.lines);
         }
         definitions.lines = std::mem::take(&mut places.lines);
@@ -198,7 +198,8 @@ impl<'a> Walk<'a> {
         match event.kind {
             EventKind::Enter { region, attributes } => state.enter(region, time, attributes),
             EventKind::Leave { region } => {
-                if let Some(visit) = state.leave(region, time) {
+                if let Some(mut visit) = state.leave(region, time) {
+                    self.source.comms.take_attribute(&mut visit);
                     let name = self.source.source.region_name(region);
                     if let Some(visit) = self.begun.keep(visit, name) {
                         self.draw_state(&visit)?;
@@ -220,7 +221,7 @@ impl<'a> Walk<'a> {
                                 channel(&end, rank, receiver),
                                 End {
                                     time,
-                                    line: place.line,
+                                    line: self.source.comms.line(place.line, end.comm),
                                     bytes: end.bytes,
                                 },
                             );
@@ -231,7 +232,8 @@ impl<'a> Walk<'a> {
                     EventKind::Receive(end, request) => match self.partner(rank, &end) {
                         Some(sender) => {
                             let channel = channel(&end, sender, rank);
-                            let (line, bytes) = (place.line, end.bytes);
+                            let line = self.source.comms.line(place.line, end.comm);
+                            let bytes = end.bytes;
                             self.messages
                                 .receive(channel, End { time, line, bytes }, request);
                         }

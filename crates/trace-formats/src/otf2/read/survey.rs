@@ -63,8 +63,8 @@ pub(super) struct Survey {
     pub regions: BTreeMap<u32, RegionUse>,
     /// Metrics whose values are events of their own.
     pub metrics: BTreeSet<u32>,
-    /// Lines of threads, and communicators of calls there.
-    pub collective_on: BTreeSet<(i32, u32)>,
+    /// Lines of threads, and communicators of calls and messages there.
+    pub comms_on: BTreeSet<(i32, u32)>,
     /// Earliest time, ticks.
     pub first: Option<u64>,
     /// Reference of the name of the program.
@@ -128,7 +128,8 @@ impl Survey {
                         state.enter(region, time, attributes)
                     }
                     EventKind::Leave { region } => {
-                        if let Some(visit) = state.leave(region, time) {
+                        if let Some(mut visit) = state.leave(region, time) {
+                            comms.take_attribute(&mut visit);
                             survey.take(&visit);
                             begun.keep(visit, definitions.region_name(region));
                         }
@@ -145,6 +146,9 @@ impl Survey {
                     }
                     EventKind::Program { name } => _ = survey.program.get_or_insert(name),
                     kind => {
+                        if let EventKind::Send(end, _) | EventKind::Receive(end, _) = &kind {
+                            survey.comms_on.insert((place.line, end.comm));
+                        }
                         let complete = state.take(&kind, definitions, comms, &mut requests);
                         let visit = complete.and_then(|(request, facts)| {
                             begun.complete(place.rank, request, &facts)
@@ -162,7 +166,7 @@ impl Survey {
     fn take(&mut self, visit: &RegionVisit) {
         self.regions.entry(visit.region).or_default().take(visit);
         if let Some(comm) = visit.facts.comm {
-            self.collective_on.insert((visit.thread, comm));
+            self.comms_on.insert((visit.thread, comm));
         }
     }
 }

@@ -8,12 +8,12 @@ use test_support::{golden, skip};
 use trace_formats::otf2::{Otf2ErrorKind, Otf2Source, anchor};
 use trace_formats::slog2::Slog2Source;
 use trace_model::{
-    Definitions, DrawableOrder, InfoValue, Losses, Sorter, Source, Topology, info_values, message,
-    value_names,
+    Category, Definitions, DrawableOrder, InfoValue, Line, Losses, Sorter, Source, Topology,
+    info_values, message, value_names,
 };
 
 use super::written;
-use crate::perfetto::OwnedDrawable;
+use crate::perfetto::{OwnedDrawable, category, definitions};
 
 /// The drawables of an archive. `None` where the library is missing, which is said.
 fn read(folder: &Path) -> Option<(Definitions, Vec<OwnedDrawable>, Losses)> {
@@ -254,7 +254,11 @@ fn facts(definitions: &Definitions, drawables: &[OwnedDrawable]) -> Facts {
         let category = definitions.category(drawable.category).expect("a category");
         let ends = drawable.vertices.iter().map(|end| {
             let line = definitions.line(end.line).expect("a line");
-            format!("{}.{} at {}", line.rank, line.thread, ns(end.time))
+            let comm = match line.comm {
+                0 => String::new(),
+                comm => format!(" as {} of {comm}", line.comm_rank),
+            };
+            format!("{}.{}{comm} at {}", line.rank, line.thread, ns(end.time))
         });
         let ends: Vec<String> = ends.collect();
         let what = match message(category, &drawable.info) {
@@ -319,6 +323,59 @@ fn goldens_of_mpe_are_read_as_they_were_written() {
         );
     }
     assert!(files > 20, "{files}");
+}
+
+/// What calls are about stays, whether or not an event tells it: of windows and neighbours, of a process that makes a communicator, of messages.
+#[test]
+fn calls_and_messages_keep_their_communicator() {
+    let names = [
+        "MPI_Win_create",
+        "MPI_Neighbor_allgather",
+        "MPI_Comm_create_group",
+        "MPI_Send",
+        "MPI_Recv",
+        "MPI_Ibarrier",
+        "MPI_Barrier",
+    ];
+    let mut categories = vec![Category::message()];
+    for (index, name) in (1..).zip(names) {
+        categories.push(category(index, name, Topology::State, ""));
+    }
+    let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
+    for (id, rank, comm_rank) in [(3, 0, 1), (4, 2, 0)] {
+        let comm = 4;
+        definitions.lines.push(Line {
+            comm,
+            comm_rank,
+            ..Line::of_thread(id, rank, 0)
+        });
+    }
+    let mut drawables = Vec::new();
+    for nth in 0..names.len() as i32 {
+        for line in [0, 3, 4] {
+            let start = f64::from(10 * nth + line) / 1e6;
+            let ends = [(start, line), (start + 1e-6, line)];
+            drawables.push(OwnedDrawable::new(Topology::State, 1 + nth, &[], &ends));
+        }
+    }
+    let info = [0, 0, 0, 1, 0, 0, 0, 8];
+    for (from, to) in [(3, 4), (0, 1)] {
+        let ends = [(1e-4, from), (2e-4, to)];
+        drawables.push(OwnedDrawable::new(Topology::Arrow, 0, &info, &ends));
+    }
+    let Some((folder, _)) = written(&definitions, &drawables) else {
+        return;
+    };
+    let Some((again, drawables_again, _)) = read(&folder.path().join("run.otf2")) else {
+        return;
+    };
+    assert_eq!(
+        facts(&again, &drawables_again),
+        facts(&definitions, &drawables)
+    );
+    // The attribute is no value of the calls.
+    let mut categories = again.categories.iter();
+    assert!(categories.all(|category| category.index == 0 || category.info_keys.is_empty()));
 }
 
 #[test]
