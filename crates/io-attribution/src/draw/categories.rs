@@ -182,6 +182,23 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
+    /// Also in SLOG-1, where names of arrows end in a direction, and with the keys of `mpitrace arrows`.
+    #[test]
+    fn arrows_to_operations_are_no_messages() {
+        use super::super::is_message;
+        for name in [
+            "triggers pwrite forward",
+            "carries fsync backward",
+            "triggers x",
+        ] {
+            let mut made = Category::new(7, name.into(), Topology::Arrow, Color::WHITE);
+            assert!(is_message(&made), "{name}");
+            made.set_info_format(b"CallID=0x%X, bytes=%l");
+            assert!(!is_message(&made), "{name}");
+        }
+        assert!(is_message(&Category::message()));
+    }
+
     #[test]
     fn every_category_is_recognised_as_what_it_is() {
         let mut names = HashSet::new();

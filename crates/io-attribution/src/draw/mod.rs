@@ -241,12 +241,14 @@ pub fn shows(category: &Category) -> Option<Shows> {
 }
 
 /// True if arrows of this category are messages between ranks. Two kinds of arrows are not: the edges that this module draws from an
-/// MPI-IO call to its operations, and those that `mpitrace arrows` draws from a call to the drawables with its CallID.
+/// MPI-IO call to its operations, and those that `mpitrace arrows` draws from a call to the drawables with its CallID. In SLOG-1 their names
+/// end in a direction.
 pub fn is_message(category: &Category) -> bool {
     let follows_a_call = || {
+        let name = category.name.to_str();
+        let is_named = name.starts_with("triggers ") || name.starts_with("carries ");
         let mut keys = category.info_keys.iter();
-        category.name.to_str().starts_with("triggers ")
-            && keys.next().is_some_and(|key| key.0 == b"CallID=")
+        is_named && keys.next().is_some_and(|key| key.0.starts_with(b"CallID="))
     };
     shows(category).is_none() && !follows_a_call()
 }

@@ -1,6 +1,6 @@
 //! Timelines made of containers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::tables::{Container, PajeTables};
 use trace_model::Line;
@@ -82,6 +82,15 @@ pub struct LinePlace {
 }
 
 impl LinePlace {
+    /// The place of a line.
+    fn of_line(line: &Line) -> Self {
+        LinePlace {
+            rank: line.rank,
+            thread: line.thread,
+            comm: line.comm,
+        }
+    }
+
     /// Reads the place from a container that the writer made (alias `R3T0`, `R3T0C1`), or one that is called `rank 3 thread 0`, `rank-3`,
     /// `Rank 3` and the like.
     fn of(container: &Container) -> Option<Self> {
@@ -111,6 +120,47 @@ impl LinePlace {
         match comm {
             0 => format!("rank {rank} thread {thread}"),
             _ => format!("rank {rank} thread {thread} comm {comm}"),
+        }
+    }
+}
+
+/// Gives aliases to lines, each one of its own.
+#[derive(Debug)]
+pub struct Aliases {
+    taken: HashSet<LinePlace>,
+    given: HashSet<LinePlace>,
+    /// By rank a thread that no line has.
+    free: HashMap<i32, i32>,
+}
+
+impl Aliases {
+    /// The aliases of these lines are to be given.
+    pub fn new(lines: &[Line]) -> Self {
+        let mut free: HashMap<i32, i32> = HashMap::new();
+        for line in lines {
+            let next = free.entry(line.rank).or_default();
+            *next = line.thread.saturating_add(1).max(*next);
+        }
+        Aliases {
+            taken: lines.iter().map(LinePlace::of_line).collect(),
+            given: HashSet::new(),
+            free,
+        }
+    }
+
+    /// The alias of a line. Of lines with one place the first one has the alias of that place; others have one of a thread that no line has,
+    /// so that readers find their rank there, and their name tells the rest.
+    pub fn of(&mut self, line: &Line) -> String {
+        let mut place = LinePlace::of_line(line);
+        if self.given.insert(place) {
+            return place.alias();
+        }
+        let free = self.free.entry(line.rank).or_default();
+        place.thread = *free;
+        *free = free.saturating_add(1);
+        match self.taken.insert(place) && self.given.insert(place) {
+            true => place.alias(),
+            false => format!("L{}", line.id),
         }
     }
 }

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 
 use super::error::PajeError;
 use super::header::{self, EventLayout, EventLayouts, quoted};
-use super::lines::{LinePlace, UNKNOWN_NODE};
+use super::lines::{Aliases, LinePlace, UNKNOWN_NODE};
 use super::names::FieldDialect;
 use trace_model::PendingFile;
 use trace_model::{
@@ -158,20 +158,12 @@ impl<W: Write> EventLineWriter<W> {
 
     /// Makes the containers that are there from the start: program, nodes, ranks and their first threads.
     fn containers(&mut self, definitions: &Definitions) -> io::Result<()> {
-        let mut taken = std::collections::HashSet::new();
+        let mut aliases = Aliases::new(&definitions.lines);
         let mut hosts: Vec<&str> = Vec::new();
         let mut numbers = BTreeMap::new();
         let mut host_of = BTreeMap::new();
         for line in &definitions.lines {
-            let place = LinePlace {
-                rank: line.rank,
-                thread: line.thread,
-                comm: line.comm,
-            };
-            let mut alias = place.alias();
-            if !taken.insert(alias.clone()) {
-                alias = format!("L{}", line.id);
-            }
+            let alias = aliases.of(line);
             let host = line.host.as_deref().unwrap_or(UNKNOWN_NODE);
             let next = hosts.len();
             let node = *numbers.entry(host).or_insert(next);

@@ -318,6 +318,49 @@ fn names_that_look_like_our_aliases_get_a_blank() {
     assert!(text.contains("1.500000, 2.000000, 0.500000, 2.000000, v2 \n"));
 }
 
+/// What overlaps on a thread has a line of the same rank and thread beside the thread's own, and a name that tells so.
+#[test]
+fn lines_beside_a_thread_leave_ranks_as_they_are() {
+    let mut definitions = definitions();
+    for (id, name) in [(3, "rank 0 thread 0 AIO 1"), (4, "rank 0 thread 0 AIO 2")] {
+        definitions.lines.push(Line {
+            name: Some(name.into()),
+            host: Some("n0".into()),
+            ..Line::of_thread(id, 0, 0)
+        });
+    }
+    let things = (0..5).map(|line| state(2, line, 1.0, 2.0, vec![]));
+    let mut things: Vec<Thing> = things.collect();
+    things.push(message((1.25, 0), (1.5, 2), 7, 8));
+    let (trace, _) = written(
+        &Things {
+            definitions,
+            things,
+        },
+        FieldDialect::New,
+    );
+    let (again, things_again, _) = read(&trace);
+    let lines: Vec<_> = again
+        .lines
+        .iter()
+        .map(|line| (line.rank, line.name.as_deref()))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            (0, None),
+            (0, None),
+            (0, Some("rank 0 thread 0 AIO 1")),
+            (0, Some("rank 0 thread 0 AIO 2")),
+            (1, None),
+        ]
+    );
+    let arrows = things_again
+        .iter()
+        .filter(|thing| thing.topology == Topology::Arrow);
+    assert_eq!(arrows.count(), 1);
+}
+
 #[test]
 fn what_has_no_place_is_counted() {
     let mut things = Things {
