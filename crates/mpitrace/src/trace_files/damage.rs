@@ -7,6 +7,9 @@ use crate::trace_files::input::shown;
 use crate::trace_files::trace::TraceInput;
 use trace_formats::dumpi::read::DumpiReader;
 
+/// Places of damage in a block file that are told one by one.
+const MAX_SHOWN: usize = 10;
+
 impl TraceInput {
     /// Says on stderr what of the files is damaged, once for a trace. What there is of them is read all the same.
     pub fn tell_damage(&self) {
@@ -17,8 +20,12 @@ impl TraceInput {
                     Format::Blocks => {
                         // A file that is none is refused by who reads it.
                         let damage = input.blocks().map_or(Vec::new(), |file| file.damage());
-                        for damage in damage {
+                        for damage in damage.iter().take(MAX_SHOWN) {
                             tell!("mpitrace: warning: {name}: {damage}; what there is is taken");
+                        }
+                        let more = damage.len().saturating_sub(MAX_SHOWN);
+                        if more > 0 {
+                            tell!("mpitrace: warning: {name}: and {more} places of damage more");
                         }
                     }
                     Format::Dumpi => {
