@@ -2,12 +2,12 @@
 //!
 //! A call waits for all of some ranks (a collective call, MPI_Waitall) or for any of them (MPI_Recv from MPI_ANY_SOURCE). A rank outside of MPI, or in a
 //! call that waits for nobody, can go on. A rank that waits can go on if all ranks can, or any can, that it waits for. Ranks in MPI_Finalize, and
-//! ranks that have ended, do nothing for others any more.
+//! ranks that have exited, do nothing for others any more. One that was killed while it computed could have gone on.
 
 use super::call::{AskedTag, CallPlace, CommKey};
 use super::collective::OperationNumber;
 use super::message::UnderWay;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a call that has not ended waits for.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub enum WaitsFor {
         from: Vec<u32>,
         /// The tag that is asked for.
         tag: AskedTag,
+        /// Begin of the call that asks for it, seconds.
+        posted: f64,
     },
     /// A receive of a message by this rank of MPI_COMM_WORLD.
     Receive {
@@ -47,16 +49,51 @@ pub enum WaitsFor {
     Any(Vec<WaitsFor>),
 }
 
+/// What a process does that is in no call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutsideCalls {
+    /// It computes, or was killed while it did: it can go on, or could have.
+    Computes,
+    /// It has come to MPI_Finalize.
+    Finalized,
+    /// It has exited by itself without MPI_Finalize.
+    Exited,
+}
+
 /// What a rank does at the end of the trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum RankEnd {
-    /// The rank computes, or its last call is over.
-    Outside,
+    /// The rank is in no call.
+    Outside(OutsideCalls),
     /// The rank is in a call that has not ended, and waits.
     In(CallPlace, WaitsFor),
-    /// The rank has come to MPI_Finalize, or has ended.
-    Finished,
 }
+
+impl RankEnd {
+    /// Whether the rank does nothing for others any more.
+    pub(super) fn is_finished(&self) -> bool {
+        matches!(
+            self,
+            RankEnd::Outside(OutsideCalls::Finalized | OutsideCalls::Exited)
+        )
+    }
+}
+
+/// A receive that has begun and not ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PostedReceive {
+    /// Communicator of the message.
+    pub comm: CommKey,
+    /// Ranks in MPI_COMM_WORLD that may send it.
+    pub from: Vec<u32>,
+    /// The tag that is asked for.
+    pub tag: AskedTag,
+    /// Begin of the call that posted it, seconds.
+    pub posted: f64,
+}
+
+/// By rank in MPI_COMM_WORLD, its receives that have begun and not ended.
+pub(super) type PostedReceives = BTreeMap<u32, Vec<PostedReceive>>;
 
 /// Ranks that a rank waits for: all of them, or any.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,21 +119,31 @@ pub(super) struct Deadlock {
     pub circle: Vec<StuckRank>,
     /// Whether it is a circle.
     pub is_circle: bool,
-    /// Number of all ranks that are stuck, those of the circle among them.
+    /// Number of all ranks that are stuck by it, those of the circle among them.
     pub stuck: usize,
 }
 
-/// Finds who is stuck. `missing` gives the ranks of MPI_COMM_WORLD that have not come to a collective call; `under_way` are messages that were sent and not
-/// received.
+/// What is known of messages at the end of the trace.
+pub(super) struct MessageState<'a> {
+    /// Messages that were sent and not received.
+    pub under_way: UnderWay,
+    /// Receives that have begun and not ended.
+    pub posted: &'a PostedReceives,
+    /// Whether a rank of MPI_COMM_WORLD has received a message of which the send has not ended: communicator, sender, receiver, and tag if it is known.
+    pub is_received: &'a dyn Fn(CommKey, u32, u32, Option<i32>) -> bool,
+}
+
+/// Finds who is stuck: all circles, and all chains that end at ranks that do nothing for others any more. `missing` gives the ranks of MPI_COMM_WORLD that
+/// have not come to a collective call.
 pub(super) fn find(
     ends: &BTreeMap<u32, RankEnd>,
-    mut under_way: UnderWay,
+    mut messages: MessageState<'_>,
     missing: impl Fn(OperationNumber) -> Vec<u32>,
-) -> Option<Deadlock> {
+) -> Vec<Deadlock> {
     // A send that has begun is as good as one that was made.
     for (&rank, end) in ends {
         if let RankEnd::In(_, waits) = end {
-            add_sends(rank, waits, &mut under_way);
+            add_sends(rank, waits, &mut messages.under_way);
         }
     }
     let needs: HashMap<u32, Needed> = ends
@@ -104,25 +151,23 @@ pub(super) fn find(
         .filter_map(|(&rank, end)| match end {
             RankEnd::In(_, waits) => {
                 let mut needed = Needed::default();
-                add_needed(rank, waits, ends, &under_way, &missing, &mut needed);
+                add_needed(rank, waits, &messages, &missing, &mut needed);
                 Some((rank, needed))
             }
-            _ => None,
+            RankEnd::Outside(_) => None,
         })
         .collect();
     let can_go_on = going_on(ends, &needs);
-    let stuck: Vec<u32> = needs
-        .keys()
-        .copied()
-        .filter(|rank| !can_go_on.contains(rank))
-        .collect();
     let stuck_since = |rank: &u32| match ends.get(rank) {
         Some(RankEnd::In(place, _)) => place.start,
         _ => f64::INFINITY,
     };
-    let first = *stuck
-        .iter()
-        .min_by(|a, b| stuck_since(a).total_cmp(&stuck_since(b)).then(a.cmp(b)))?;
+    let mut stuck: Vec<u32> = needs
+        .keys()
+        .copied()
+        .filter(|rank| !can_go_on.contains(rank))
+        .collect();
+    stuck.sort_by(|a, b| stuck_since(a).total_cmp(&stuck_since(b)).then(a.cmp(b)));
     let waits_for = |rank: u32| -> Vec<u32> {
         let Some(needed) = needs.get(&rank) else {
             return Vec::new();
@@ -136,22 +181,54 @@ pub(super) fn find(
         ranks.dedup();
         ranks
     };
-    let (path, from) = follow(first, &needs, &waits_for);
-    let circle = path[from.unwrap_or(0)..].iter().filter_map(|&rank| {
-        let RankEnd::In(place, _) = ends.get(&rank)? else {
-            return None;
-        };
-        Some(StuckRank {
-            rank,
-            place: *place,
-            waits_for: waits_for(rank),
-        })
-    });
-    Some(Deadlock {
-        circle: circle.collect(),
-        is_circle: from.is_some(),
-        stuck: stuck.len(),
-    })
+    let mut waited_by: HashMap<u32, Vec<u32>> = HashMap::new();
+    for &rank in &stuck {
+        for other in waits_for(rank) {
+            waited_by.entry(other).or_default().push(rank);
+        }
+    }
+    let mut told: HashSet<u32> = HashSet::new();
+    let mut found = Vec::new();
+    for &first in &stuck {
+        if told.contains(&first) {
+            continue;
+        }
+        let (path, from) = follow(first, &needs, &waits_for);
+        let circle: Vec<StuckRank> = path[from.unwrap_or(0)..]
+            .iter()
+            .filter_map(|&rank| {
+                let RankEnd::In(place, _) = ends.get(&rank)? else {
+                    return None;
+                };
+                Some(StuckRank {
+                    rank,
+                    place: *place,
+                    waits_for: waits_for(rank),
+                })
+            })
+            .collect();
+        // All that wait for these, or for the end of the chain, are told of with them.
+        let mut work: Vec<u32> = circle.iter().map(|it| it.rank).collect();
+        if from.is_none() {
+            work.extend(circle.last().iter().flat_map(|last| &last.waits_for));
+        }
+        let mut reached: HashSet<u32> = work.iter().copied().collect();
+        while let Some(rank) = work.pop() {
+            for &other in waited_by.get(&rank).into_iter().flatten() {
+                if !told.contains(&other) && reached.insert(other) {
+                    work.push(other);
+                }
+            }
+        }
+        reached.retain(|rank| needs.contains_key(rank) && !told.contains(rank));
+        found.push(Deadlock {
+            circle,
+            is_circle: from.is_some(),
+            stuck: reached.len(),
+        });
+        told.extend(reached);
+    }
+    found
 }
 
 /// Follows who waits for whom from a rank on. Gives the ranks on the way, and where among them a circle begins, if there is one.
@@ -201,57 +278,68 @@ fn add_sends(rank: u32, waits: &WaitsFor, under_way: &mut UnderWay) {
     }
 }
 
-/// Whether an unfinished call of `receiver` receives what `sender` sends to it, as far as that can be told.
-fn receives(waits: &WaitsFor, sender: u32, sent_on: CommKey, sent_tag: Option<i32>) -> bool {
-    match waits {
-        WaitsFor::Message { comm, from, tag } => {
-            *comm == sent_on && from.contains(&sender) && fits(*tag, sent_tag)
-        }
-        WaitsFor::All(parts) | WaitsFor::Any(parts) => {
-            let mut parts = parts.iter();
-            parts.any(|part| receives(part, sender, sent_on, sent_tag))
-        }
-        _ => false,
-    }
-}
-
 fn fits(asked: Option<i32>, sent: Option<i32>) -> bool {
     asked.zip(sent).is_none_or(|(asked, sent)| asked == sent)
+}
+
+impl MessageState<'_> {
+    /// Receives that a rank has posted and that get a message of this communicator, sender and tag, if it comes.
+    fn receives(
+        &self,
+        to: u32,
+        sender: u32,
+        comm: CommKey,
+        tag: Option<i32>,
+    ) -> impl Iterator<Item = &PostedReceive> {
+        let posted = self.posted.get(&to).into_iter().flatten();
+        posted.filter(move |it| it.comm == comm && it.from.contains(&sender) && fits(it.tag, tag))
+    }
+
+    /// Whether there is a message for a receive of `rank`. A message goes to the receive that was posted first.
+    fn is_there(&self, rank: u32, comm: CommKey, from: &[u32], tag: AskedTag, posted: f64) -> bool {
+        let sends = self.under_way.get(&(comm, rank)).into_iter().flatten();
+        let fitting = sends.filter(|(sender, sent)| from.contains(sender) && fits(tag, *sent));
+        let (&[from], Some(_)) = (from, tag) else {
+            return fitting.count() > 0;
+        };
+        // A receive from anybody, or of any tag, may have got another message.
+        let earlier = self
+            .receives(rank, from, comm, tag)
+            .filter(|it| it.posted < posted && it.from.len() == 1 && it.tag.is_some());
+        fitting.count() > earlier.count()
+    }
 }
 
 /// Adds the ranks that a call of `rank` needs. A message that is under way needs nobody.
 fn add_needed(
     rank: u32,
     waits: &WaitsFor,
-    ends: &BTreeMap<u32, RankEnd>,
-    under_way: &UnderWay,
+    messages: &MessageState<'_>,
     missing: &dyn Fn(OperationNumber) -> Vec<u32>,
     needed: &mut Needed,
 ) {
     match waits {
         // What is not known is taken for what will end.
         WaitsFor::Nobody | WaitsFor::Unknown => {}
-        WaitsFor::Message { comm, from, tag } => {
-            let sends = under_way.get(&(*comm, rank));
-            let is_there = sends.is_some_and(|sends| {
-                sends
-                    .iter()
-                    .any(|(sender, sent)| from.contains(sender) && fits(*tag, *sent))
-            });
-            if is_there {
+        WaitsFor::Message {
+            comm,
+            from,
+            tag,
+            posted,
+        } => {
+            if messages.is_there(rank, *comm, from, *tag, *posted) {
                 return;
             }
-            match from[..] {
-                [one] => needed.all.push(one),
-                _ => needed.any.push(from.clone()),
+            // A rank that waits sends nothing to itself.
+            let others: Vec<u32> = from.iter().copied().filter(|&it| it != rank).collect();
+            match (&others[..], &from[..]) {
+                (&[one], _) | ([], &[one]) => needed.all.push(one),
+                _ => needed.any.push(others),
             }
         }
         WaitsFor::Receive { comm, to, tag } => {
-            let is_received = match ends.get(to) {
-                Some(RankEnd::In(_, others)) => receives(others, rank, *comm, *tag),
-                _ => false,
-            };
-            if !is_received {
+            let is_posted = messages.receives(*to, rank, *comm, *tag).next().is_some();
+            if !is_posted && !(messages.is_received)(*comm, rank, *to, *tag) {
                 needed.all.push(*to);
             }
         }
@@ -261,14 +349,14 @@ fn add_needed(
         }
         WaitsFor::All(parts) => {
             for part in parts {
-                add_needed(rank, part, ends, under_way, missing, needed);
+                add_needed(rank, part, messages, missing, needed);
             }
         }
         WaitsFor::Any(parts) => {
             let mut ranks = Vec::new();
             for part in parts {
                 let mut one = Needed::default();
-                add_needed(rank, part, ends, under_way, missing, &mut one);
+                add_needed(rank, part, messages, missing, &mut one);
                 if one == Needed::default() {
                     // It can end by this one.
                     return;
@@ -284,10 +372,7 @@ fn add_needed(
 }
 
 /// The ranks that can go on.
-fn going_on(
-    ends: &BTreeMap<u32, RankEnd>,
-    needs: &HashMap<u32, Needed>,
-) -> std::collections::HashSet<u32> {
+fn going_on(ends: &BTreeMap<u32, RankEnd>, needs: &HashMap<u32, Needed>) -> HashSet<u32> {
     // By rank, those that wait for it.
     let mut waiting: HashMap<u32, Vec<u32>> = HashMap::new();
     for (&rank, needed) in needs {
@@ -295,12 +380,12 @@ fn going_on(
             waiting.entry(other).or_default().push(rank);
         }
     }
-    let mut found: std::collections::HashSet<u32> = ends
+    let mut found: HashSet<u32> = ends
         .iter()
-        .filter(|(_, end)| matches!(end, RankEnd::Outside))
+        .filter(|(_, end)| matches!(end, RankEnd::Outside(OutsideCalls::Computes)))
         .map(|(&rank, _)| rank)
         .collect();
-    let is_met = |needed: &Needed, found: &std::collections::HashSet<u32>| {
+    let is_met = |needed: &Needed, found: &HashSet<u32>| {
         // A rank of which nothing is known may do anything.
         let is_there = |rank: &u32| found.contains(rank) || !ends.contains_key(rank);
         needed.all.iter().all(is_there) && needed.any.iter().all(|any| any.iter().any(is_there))

@@ -2,7 +2,7 @@
 
 use super::call::{CallPlace, CommKey, FunctionKey, Signature};
 use super::collective::Arrival;
-use super::deadlock::WaitsFor;
+use super::deadlock::{OutsideCalls, WaitsFor};
 use super::pass::{Check, CorrectnessPass};
 use super::report::CorrectnessReport;
 use super::role::{CollectiveOn, comes_together_on};
@@ -218,8 +218,11 @@ impl<'a> DrawableChecks<'a> {
         let hung: HashMap<u32, ()> = self.unfinished.iter().map(|it| (it.0, ())).collect();
         for &rank in &self.ranks {
             if !hung.contains_key(&rank) {
-                let has_ended = self.finalized.contains(&rank);
-                self.pass.end_outside(rank, has_ended);
+                let outside = match self.finalized.contains(&rank) {
+                    true => OutsideCalls::Finalized,
+                    false => OutsideCalls::Computes,
+                };
+                self.pass.end_outside(rank, outside);
             }
         }
         let mut is_known = self.unfinished.is_empty();
@@ -239,7 +242,7 @@ impl<'a> DrawableChecks<'a> {
                 _ => WaitsFor::Unknown,
             };
             if name == "MPI_Finalize" {
-                self.pass.end_outside(rank, true);
+                self.pass.end_outside(rank, OutsideCalls::Finalized);
             } else {
                 self.pass.end_in_call(place, waits);
             }

@@ -2,7 +2,7 @@
 
 use super::call::{CallPlace, CommKey, ExchangedBytes, FunctionKey, ObjectKind};
 use super::collective::{Arrival, Difference, Mismatch, Missing, OperationNumber};
-use super::deadlock::{self, Deadlock, RankEnd};
+use super::deadlock::{self, Deadlock, MessageState, OutsideCalls, RankEnd};
 use super::pass::{Check, CorrectnessPass};
 use super::report::{
     CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
@@ -18,7 +18,7 @@ impl CorrectnessPass {
         let mut findings = Vec::new();
         let missing = self.collectives.finish();
         if !self.unchecked.contains_key(&Check::Deadlock) {
-            findings.extend(self.deadlock());
+            findings.extend(self.deadlocks());
         }
         if !self.unchecked.contains_key(&Check::Collectives) {
             let mismatches = std::mem::take(&mut self.collectives.mismatches);
@@ -93,12 +93,24 @@ impl CorrectnessPass {
                 "messages to ranks with receives whose sender or tag the trace does not tell ({unknown} receives)"
             ));
         }
-        if self.finalized < self.ranks && !self.unchecked.contains_key(&Check::Leaks) {
-            let others = self.ranks - self.finalized;
-            self.note_unchecked(format!(
-                "objects never freed by {others} of {} ranks, which did not come to MPI_Finalize",
-                self.ranks
-            ));
+        if !self.unchecked.contains_key(&Check::Leaks) {
+            let ranks = self.ranks;
+            for (others, why) in [
+                (
+                    self.processes.saturating_sub(self.finalized),
+                    "which did not come to MPI_Finalize",
+                ),
+                (
+                    ranks.saturating_sub(self.processes),
+                    "of which there is no file",
+                ),
+            ] {
+                if others > 0 {
+                    self.note_unchecked(format!(
+                        "objects never freed by {others} of {ranks} ranks, {why}"
+                    ));
+                }
+            }
         }
         if self.finalized < self.ranks && !self.unchecked.contains_key(&Check::Messages) {
             self.note_unchecked(
@@ -141,20 +153,28 @@ impl CorrectnessPass {
     }
 
     /// Who waits for whom.
-    fn deadlock(&self) -> Option<Finding> {
-        let under_way = self.messages.under_way();
+    fn deadlocks(&self) -> Vec<Finding> {
+        let messages = MessageState {
+            under_way: self.messages.under_way(),
+            posted: &self.posted,
+            is_received: &|comm, from, to, tag| self.messages.is_received(comm, from, to, tag),
+        };
         let missing = |operation: OperationNumber| -> Vec<u32> {
             let members = &self.comms[operation.comm.0 as usize].members;
             let missing = self.collectives.missing(operation);
             let world = |rank: u32| u32::try_from(*members.get(rank as usize)?).ok();
             missing.into_iter().filter_map(world).collect()
         };
-        let found = deadlock::find(&self.ends, under_way, missing)?;
+        let found = deadlock::find(&self.ends, messages, missing);
+        found.iter().map(|found| self.deadlock(found)).collect()
+    }
+
+    fn deadlock(&self, found: &Deadlock) -> Finding {
         let Deadlock {
             circle,
             is_circle,
             stuck,
-        } = &found;
+        } = found;
         let calls: Vec<FoundCall> = circle
             .iter()
             .map(|rank| FoundCall {
@@ -178,22 +198,20 @@ impl CorrectnessPass {
             })
             .collect();
         if !is_circle {
-            let has_ended = |rank: &&u32| self.ends.get(rank) == Some(&RankEnd::Finished);
-            let ended: Vec<u32> = circle
-                .last()
-                .map(|last| last.waits_for.iter().filter(has_ended).copied().collect())
-                .unwrap_or_default();
-            if !ended.is_empty() {
-                let list = rank_list(ended);
-                let verb = if list.contains([',', '-']) {
-                    "have"
-                } else {
-                    "has"
-                };
-                steps.push(format!(
-                    "{} {verb} come to MPI_Finalize or ended",
-                    ranks_in_words(&list)
-                ));
+            for (outside, did) in [
+                (OutsideCalls::Finalized, "come to MPI_Finalize"),
+                (OutsideCalls::Exited, "exited without MPI_Finalize"),
+            ] {
+                let has = |rank: &&u32| self.ends.get(rank) == Some(&RankEnd::Outside(outside));
+                let last = circle.last().map_or(&[][..], |last| &last.waits_for);
+                let list = rank_list(last.iter().filter(has).copied());
+                if !list.is_empty() {
+                    let verb = match list.contains([',', '-']) {
+                        true => "have",
+                        false => "has",
+                    };
+                    steps.push(format!("{} {verb} {did}", ranks_in_words(&list)));
+                }
             }
         }
         let head = match (is_circle, circle.len()) {
@@ -207,7 +225,7 @@ impl CorrectnessPass {
             1 => "; 1 more rank waits for them".to_owned(),
             _ => format!("; {others} more ranks wait for them"),
         };
-        Some(Finding {
+        Finding {
             kind: FindingKind::Deadlock,
             message: format!("{head}: {}{tail}", steps.join(", ")),
             communicator: None,
@@ -217,7 +235,7 @@ impl CorrectnessPass {
             error: None,
             count: *stuck as u64,
             calls,
-        })
+        }
     }
 
     /// Calls of one operation that do not fit.
@@ -331,7 +349,7 @@ impl CorrectnessPass {
             .ranks
             .iter()
             .filter_map(|&rank| u32::try_from(*members.get(rank as usize)?).ok())
-            .filter(|rank| self.ends.get(rank) == Some(&RankEnd::Finished))
+            .filter(|rank| self.ends.get(rank).is_some_and(RankEnd::is_finished))
             .collect();
         if never.is_empty() {
             return None;

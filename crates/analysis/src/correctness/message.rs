@@ -147,16 +147,39 @@ impl MessageMatcher {
         self.unknown.values().sum()
     }
 
-    /// Messages that were sent and not received, by communicator and receiver: senders and tags.
+    /// Messages that were sent and not received, by communicator and receiver: senders and tags, one for each message.
     pub(super) fn under_way(&self) -> UnderWay {
         let mut by_receiver: UnderWay = HashMap::new();
         for (channel, known) in &self.channels {
             if known.are_sends {
                 let sends = by_receiver.entry((channel.comm, channel.to)).or_default();
-                sends.push((channel.from, Some(channel.tag)));
+                let message = (channel.from, Some(channel.tag));
+                sends.extend(std::iter::repeat_n(message, known.ends.len()));
             }
         }
         by_receiver
+    }
+
+    /// Whether a message of a send that has not ended was received already, or may have been.
+    pub(super) fn is_received(&self, comm: CommKey, from: u32, to: u32, tag: Option<i32>) -> bool {
+        if self.unknown.contains_key(&(comm, to)) {
+            return true;
+        }
+        let is_receive = |known: &PendingEnds| !known.are_sends;
+        match tag {
+            Some(tag) => {
+                let channel = MessageChannel {
+                    comm,
+                    from,
+                    to,
+                    tag,
+                };
+                self.channels.get(&channel).is_some_and(is_receive)
+            }
+            None => self.channels.iter().any(|(channel, known)| {
+                (channel.comm, channel.from, channel.to) == (comm, from, to) && is_receive(known)
+            }),
+        }
     }
 
     /// Messages that were sent and not received, as far as that is sure, in order of channels: the channel, the first of them, and how many.

@@ -22,7 +22,7 @@ pub use call::{
     AskedMessage, AskedTag, Call, CallPlace, CommKey, CompletedOperation, ExchangedBytes,
     FunctionKey, ObjectKind, Peer, ReceivedStatus, Signature, UnfinishedCall,
 };
-pub use deadlock::WaitsFor;
+pub use deadlock::{OutsideCalls, WaitsFor};
 pub use pass::{Check, CorrectnessPass};
 pub use process::ProcessState;
 pub use report::{CorrectnessReport, Finding, FindingKind, FoundCall, ranks_in_words};

@@ -2,7 +2,7 @@
 
 use super::call::{CallPlace, CommKey, FunctionKey, ObjectKind};
 use super::collective::{Arrival, CollectiveMatcher, OperationNumber};
-use super::deadlock::{RankEnd, WaitsFor};
+use super::deadlock::{OutsideCalls, PostedReceives, RankEnd, WaitsFor};
 use super::failed::Failures;
 use super::left::LeftObjects;
 use super::message::MessageMatcher;
@@ -43,8 +43,11 @@ pub struct CorrectnessPass {
     pub(super) messages: MessageMatcher,
     pub(super) failures: Failures,
     pub(super) ends: BTreeMap<u32, RankEnd>,
+    pub(super) posted: PostedReceives,
     pub(super) left: Vec<LeftObjects>,
-    /// Processes whose objects were counted.
+    /// Processes of which there are calls.
+    pub(super) processes: u32,
+    /// Those of them that came to MPI_Finalize, so that their objects were counted.
     pub(super) finalized: u32,
     /// Classes of error codes, and their names.
     pub(super) error_names: HashMap<i64, (i64, String)>,
@@ -194,22 +197,16 @@ impl CorrectnessPass {
         known
             .and_modify(|known| {
                 // Of several threads, one that can go on decides.
-                if let RankEnd::In(_, WaitsFor::Nobody | WaitsFor::Unknown) | RankEnd::Finished =
-                    end
-                {
+                if let RankEnd::In(_, WaitsFor::Nobody | WaitsFor::Unknown) = end {
                     *known = end.clone();
                 }
             })
             .or_insert(end);
     }
 
-    /// A process is outside of calls, or has ended: then it does nothing for others any more.
-    pub fn end_outside(&mut self, rank: u32, has_ended: bool) {
-        let end = match has_ended {
-            true => RankEnd::Finished,
-            false => RankEnd::Outside,
-        };
-        self.ends.insert(rank, end);
+    /// A process is in no call, or in MPI_Finalize.
+    pub fn end_outside(&mut self, rank: u32, outside: OutsideCalls) {
+        self.ends.insert(rank, RankEnd::Outside(outside));
     }
 
     /// A rank of MPI_COMM_WORLD comes to its next collective call on a communicator.

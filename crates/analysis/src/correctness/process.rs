@@ -24,6 +24,8 @@ pub(super) struct Operation {
     pub receive: Option<AskedMessage>,
     /// Whether it is a send that ends only when it is received.
     pub is_synchronous: bool,
+    /// Whether it is a send that waits for nobody, as its message is put into a buffer of the program.
+    pub is_buffered: bool,
     /// Of a collective one, the communicator and the number on it.
     pub collective: Option<OperationNumber>,
 }
@@ -283,6 +285,7 @@ impl ProcessState {
                 comm: matched.unwrap_or(asked.comm),
                 ..asked
             }),
+            is_buffered: is_buffered(call.function),
             is_synchronous: call.function.name.to_ascii_lowercase().contains("ssend"),
             collective,
         };
@@ -385,6 +388,11 @@ impl ProcessState {
         }
         left.into_values().collect()
     }
+}
+
+/// Whether a function sends from a buffer of the program (MPI_Bsend and its kind).
+pub(super) fn is_buffered(function: &Function) -> bool {
+    function.name.to_ascii_lowercase().contains("bsend")
 }
 
 /// Number of the thread as requests have it.

@@ -74,7 +74,8 @@ impl<'t> Run<'t> {
     fn finalized(mut self) -> CorrectnessReport {
         self.all("MPI_Finalize");
         for process in &self.processes {
-            self.pass.end_outside(process.rank(), true);
+            self.pass
+                .end_outside(process.rank(), OutsideCalls::Finalized);
             self.pass.end_process(process);
         }
         self.pass.finish()
@@ -282,14 +283,17 @@ fn who_can_go_on_is_not_stuck() {
     );
     let asked = run.asked(2, 5, 4);
     run.hang(3, "MPI_Recv", receive(asked));
-    run.pass.end_outside(4, false);
+    run.pass.end_outside(4, OutsideCalls::Computes);
     assert_eq!(kinds(&run.pass.finish()), []);
 }
 
 #[test]
 fn one_of_several_senders_is_enough() {
     let table = wrappers::table().expect("the table");
-    for (is_running, found) in [(true, vec![]), (false, vec![FindingKind::Deadlock])] {
+    for (outside, found) in [
+        (OutsideCalls::Computes, vec![]),
+        (OutsideCalls::Exited, vec![FindingKind::Deadlock]),
+    ] {
         let mut run = Run::new(table, 3);
         let anybody = run.asked(0, 5, 4).map(|asked| AskedMessage {
             peer: Peer::Anybody,
@@ -298,8 +302,8 @@ fn one_of_several_senders_is_enough() {
         run.hang(0, "MPI_Recv", receive(anybody));
         let asked = run.asked(0, 5, 4);
         run.hang(1, "MPI_Recv", receive(asked));
-        run.pass.end_outside(2, !is_running);
-        assert_eq!(kinds(&run.pass.finish()), found, "{is_running}");
+        run.pass.end_outside(2, outside);
+        assert_eq!(kinds(&run.pass.finish()), found, "{outside:?}");
     }
 }
 
@@ -355,4 +359,170 @@ fn other_roots_are_told_alone() {
         });
     }
     assert_eq!(kinds(&run.finalized()), [FindingKind::CollectiveRoot]);
+}
+
+fn send(asked: Option<AskedMessage>) -> UnfinishedCall {
+    UnfinishedCall {
+        send: asked,
+        ..UnfinishedCall::default()
+    }
+}
+
+impl Run<'_> {
+    /// A rank begins to receive a message with a request.
+    fn post(&mut self, rank: u32, asked: Option<AskedMessage>, request: u64) {
+        self.call(rank, "MPI_Irecv", |call| {
+            call.receive = asked;
+            call.creates = vec![(ObjectKind::Request, request)];
+        });
+    }
+}
+
+/// The calls of a rank may be read later than those of the rank that sends to it.
+#[test]
+fn a_send_whose_message_was_received_is_not_stuck() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 2);
+    let asked = run.asked(0, 3, 4);
+    run.call(1, "MPI_Recv", |call| call.receive = asked);
+    let asked = run.asked(1, 3, 4);
+    run.hang(0, "MPI_Ssend", send(asked));
+    let asked = run.asked(0, 4, 4);
+    run.hang(1, "MPI_Recv", receive(asked));
+    assert_eq!(kinds(&run.pass.finish()), []);
+
+    // A receive that was posted gets the message, whatever its rank waits for.
+    let mut run = Run::new(table, 2);
+    let posted = run.asked(0, 3, 4);
+    run.post(1, posted, 1);
+    let asked = run.asked(1, 3, 4);
+    run.hang(0, "MPI_Ssend", send(asked));
+    let asked = run.asked(0, 4, 4);
+    run.hang(1, "MPI_Recv", receive(asked));
+    assert_eq!(kinds(&run.pass.finish()), []);
+}
+
+#[test]
+fn a_message_is_received_once() {
+    let table = wrappers::table().expect("the table");
+    for (messages, found) in [(1, vec![FindingKind::Deadlock]), (2, vec![])] {
+        let mut run = Run::new(table, 2);
+        let asked = run.asked(0, 1, 4);
+        run.post(1, asked, 1);
+        let sent = run.asked(1, 1, 4);
+        for _ in 0..messages {
+            run.call(0, "MPI_Send", |call| call.send = sent);
+        }
+        run.hang(1, "MPI_Recv", receive(asked));
+        run.pass.end_outside(0, OutsideCalls::Finalized);
+        assert_eq!(kinds(&run.pass.finish()), found, "{messages}");
+    }
+    // From anybody, it may have got another one.
+    let mut run = Run::new(table, 2);
+    let asked = run.asked(0, 1, 4);
+    let anybody = asked.map(|asked| AskedMessage {
+        peer: Peer::Anybody,
+        ..asked
+    });
+    run.post(1, anybody, 1);
+    let sent = run.asked(1, 1, 4);
+    run.call(0, "MPI_Send", |call| call.send = sent);
+    run.hang(1, "MPI_Recv", receive(asked));
+    run.pass.end_outside(0, OutsideCalls::Finalized);
+    assert_eq!(kinds(&run.pass.finish()), []);
+}
+
+#[test]
+fn every_circle_is_told() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 5);
+    for rank in 0..4 {
+        let asked = run.asked(rank as i32 ^ 1, 5, 4);
+        run.hang(rank, "MPI_Recv", receive(asked));
+    }
+    let asked = run.asked(2, 5, 4);
+    run.hang(4, "MPI_Recv", receive(asked));
+    let report = run.pass.finish();
+    let circles: Vec<_> = report
+        .findings
+        .iter()
+        .map(|it| (it.count, it.calls[0].rank, it.calls[1].rank))
+        .collect();
+    assert_eq!(circles, [(2, 0, 1), (3, 2, 3)]);
+}
+
+/// Ranks that wait for one that has ended stand in one finding, which says how it ended.
+#[test]
+fn the_end_of_a_chain_is_told_once() {
+    let table = wrappers::table().expect("the table");
+    for (outside, words) in [
+        (OutsideCalls::Finalized, "rank 3 has come to MPI_Finalize"),
+        (
+            OutsideCalls::Exited,
+            "rank 3 has exited without MPI_Finalize",
+        ),
+    ] {
+        let mut run = Run::new(table, 4);
+        let comm = Some(run.world);
+        for rank in 0..3 {
+            let barrier = UnfinishedCall {
+                comm,
+                ..UnfinishedCall::default()
+            };
+            run.hang(rank, "MPI_Barrier", barrier);
+        }
+        run.pass.end_outside(3, outside);
+        let report = run.pass.finish();
+        let dead = &report.findings[0];
+        assert_eq!((dead.kind, dead.count), (FindingKind::Deadlock, 3));
+        assert!(dead.message.contains(words), "{}", dead.message);
+        assert!(dead.message.ends_with("2 more ranks wait for them"));
+        let others = &report.findings[1..];
+        assert!(others.iter().all(|it| it.kind != FindingKind::Deadlock));
+    }
+}
+
+#[test]
+fn a_rank_does_not_wait_for_itself_among_others() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 2);
+    for rank in 0..2 {
+        let anybody = run.asked(0, 5, 4).map(|asked| AskedMessage {
+            peer: Peer::Anybody,
+            ..asked
+        });
+        run.hang(rank, "MPI_Recv", receive(anybody));
+    }
+    let report = run.pass.finish();
+    let circle: Vec<_> = report.findings[0]
+        .calls
+        .iter()
+        .map(|call| (call.rank, call.waits_for.as_deref()))
+        .collect();
+    assert_eq!(circle, [(0, Some("1")), (1, Some("0"))]);
+}
+
+#[test]
+fn a_buffered_send_waits_for_nobody() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 2);
+    let asked = run.asked(1, 5, 4);
+    run.hang(0, "MPI_Bsend", send(asked));
+    run.pass.end_outside(1, OutsideCalls::Finalized);
+    assert_eq!(kinds(&run.pass.finish()), []);
+}
+
+/// Of a run of four ranks, the file of one is given.
+#[test]
+fn ranks_without_a_file_are_told_apart() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 4);
+    run.processes.truncate(1);
+    run.pass.leave_out(Check::Messages, "there is no file");
+    run.pass.leave_out(Check::Collectives, "there is no file");
+    let report = run.finalized();
+    assert_eq!(
+        report.not_checked.last().map(String::as_str),
+        Some("objects never freed by 3 of 4 ranks, of which there is no file")
+    );
 }

@@ -2,18 +2,51 @@
 
 use super::call::{AskedMessage, CallPlace, Peer, UnfinishedCall};
 use super::collective::{Arrival, OperationNumber};
-use super::deadlock::WaitsFor;
+use super::deadlock::{PostedReceive, WaitsFor};
 use super::pass::CorrectnessPass;
-use super::process::{self, ProcessState};
+use super::process::{self, ProcessState, is_buffered};
 use wrappers::{Class, Function};
 impl CorrectnessPass {
     /// All calls of a process have been looked at. What it has left counts if it has come to MPI_Finalize.
     pub fn end_process(&mut self, process: &ProcessState) {
+        self.processes += 1;
+        self.post(process);
         if process.has_finalized {
             self.finalized += 1;
             for left in process.left() {
                 self.left.push(left);
             }
+        }
+    }
+
+    /// Notes the receives that a process has begun with requests, once.
+    fn post(&mut self, process: &ProcessState) {
+        if self.posted.contains_key(&process.rank()) {
+            return;
+        }
+        let operations = process.operations();
+        let mut posted: Vec<PostedReceive> = operations
+            .iter()
+            .filter_map(|one| self.posted_receive(one.receive?, one.place.start))
+            .collect();
+        posted.sort_by(|a, b| a.posted.total_cmp(&b.posted));
+        self.posted.insert(process.rank(), posted);
+    }
+
+    fn posted_receive(&self, asked: AskedMessage, start: f64) -> Option<PostedReceive> {
+        match self.wait_of_receive(asked, start) {
+            WaitsFor::Message {
+                comm,
+                from,
+                tag,
+                posted,
+            } => Some(PostedReceive {
+                comm,
+                from,
+                tag,
+                posted,
+            }),
+            _ => None,
         }
     }
 
@@ -26,12 +59,27 @@ impl CorrectnessPass {
         place: CallPlace,
         unfinished: &UnfinishedCall,
     ) -> WaitsFor {
+        self.post(process);
+        // What looks for a message does not take it.
+        let taken = unfinished
+            .receive
+            .filter(|_| function.class != Class::Probe)
+            .and_then(|asked| self.posted_receive(asked, place.start));
+        if let Some(posted) = taken {
+            self.posted.entry(place.rank).or_default().push(posted);
+        }
         match function.class {
             Class::Finalize => WaitsFor::Unknown,
+            // It puts the message into a buffer of the program, or fails.
+            Class::Send if is_buffered(function) => WaitsFor::Nobody,
             Class::Send | Class::Recv | Class::Sendrecv | Class::Probe => {
                 let mut parts = Vec::new();
                 parts.extend(unfinished.send.map(|asked| self.wait_of_send(asked)));
-                parts.extend(unfinished.receive.map(|asked| self.wait_of_receive(asked)));
+                parts.extend(
+                    unfinished
+                        .receive
+                        .map(|asked| self.wait_of_receive(asked, place.start)),
+                );
                 match parts.is_empty() {
                     true => WaitsFor::Unknown,
                     false => WaitsFor::All(parts),
@@ -93,8 +141,11 @@ impl CorrectnessPass {
 
     fn wait_of(&self, operation: &process::Operation) -> WaitsFor {
         let mut parts = Vec::new();
-        parts.extend(operation.send.map(|asked| self.wait_of_send(asked)));
-        parts.extend(operation.receive.map(|asked| self.wait_of_receive(asked)));
+        let send = operation.send.filter(|_| !operation.is_buffered);
+        parts.extend(send.map(|asked| self.wait_of_send(asked)));
+        let start = operation.place.start;
+        let receive = operation.receive;
+        parts.extend(receive.map(|asked| self.wait_of_receive(asked, start)));
         if let Some(OperationNumber { comm, number }) = operation.collective {
             parts.push(WaitsFor::Operation { comm, number });
         }
@@ -118,7 +169,7 @@ impl CorrectnessPass {
         }
     }
 
-    fn wait_of_receive(&self, asked: AskedMessage) -> WaitsFor {
+    fn wait_of_receive(&self, asked: AskedMessage, posted: f64) -> WaitsFor {
         let from: Vec<u32> = match asked.peer {
             Peer::Nobody => return WaitsFor::Nobody,
             Peer::Rank(rank) => self.partner(asked.comm, rank).into_iter().collect(),
@@ -137,6 +188,7 @@ impl CorrectnessPass {
                 comm: self.channel_of(asked.comm),
                 from,
                 tag: asked.tag,
+                posted,
             },
         }
     }

@@ -1,8 +1,8 @@
 //! One block file: what process it is of and how that ended.
 
-use crate::block_files::machine_clock::{MachineClock, introduction};
+use crate::block_files::machine_clock::{self, MachineClock, introduction};
 use blockfile::define::ProcessDefinition;
-use blockfile::file::{BlockFile, BlockFileError, BlockFileInfo};
+use blockfile::file::{BlockFile, BlockFileError, BlockFileInfo, OpenCall, ThreadBlocks};
 use blockfile::layout::ended;
 use std::path::Path;
 use unify::library::Library;
@@ -24,6 +24,39 @@ pub struct BlockFileInput<'a> {
     pub started: u64,
     /// Whether the process is still there and writing, and this a copy of what it had written.
     pub running: bool,
+    /// Of a running process, what it was in after the files of all others had been read, if somebody looked.
+    pub second_look: Option<SecondLook>,
+}
+
+/// What a running process is in, seen a second time. Files are copied one after the other: a call that was running in the copy and in a second look, taken
+/// when all copies were there, was running all the time between.
+#[derive(Clone, Debug, Default)]
+pub struct SecondLook {
+    /// By number of the thread, the call that is running, and for how many seconds if the clock tells.
+    calls: Vec<(u32, OpenCall, Option<f64>)>,
+}
+
+impl SecondLook {
+    /// What stands in the file of a running process.
+    pub fn at(file: &BlockFile<'_>) -> SecondLook {
+        let clock = file.info().clock;
+        let threads = file.threads().iter();
+        let calls = threads.filter_map(|thread| {
+            let open = thread.open_call()?;
+            let since = machine_clock::seconds_since(clock, open.start);
+            Some((thread.number, open, since))
+        });
+        SecondLook {
+            calls: calls.collect(),
+        }
+    }
+
+    /// Whether a thread is still in this call, and for how many seconds if the clock tells.
+    pub fn still_in(&self, thread: u32, call: OpenCall) -> Option<Option<f64>> {
+        let mut calls = self.calls.iter();
+        let found = calls.find(|(number, open, _)| (*number, *open) == (thread, call));
+        found.map(|(.., since)| *since)
+    }
 }
 
 impl<'a> BlockFileInput<'a> {
@@ -55,6 +88,7 @@ impl<'a> BlockFileInput<'a> {
         }
         Ok(BlockFileInput {
             running,
+            second_look: None,
             started: readings.first().map_or(0, |r| r.realtime),
             path,
             file,
@@ -82,6 +116,21 @@ impl<'a> BlockFileInput<'a> {
     /// Whether the process came to MPI_Finalize.
     pub fn reached_finalize(&self) -> bool {
         self.info.ended == ended::FINALIZED
+    }
+
+    /// The call that a thread is in. `None` if it is in none, or a second look has found it elsewhere.
+    pub fn open_call(&self, thread: &ThreadBlocks<'_>) -> Option<OpenCall> {
+        let open = thread.open_call()?;
+        let is_still = |look: &SecondLook| look.still_in(thread.number, open).is_some();
+        self.second_look
+            .as_ref()
+            .is_none_or(is_still)
+            .then_some(open)
+    }
+
+    /// Whether the MPI library or the program has ended the process by itself, not somebody else.
+    pub fn ended_itself(&self) -> bool {
+        !self.running && matches!(self.info.ended, ended::EXITED | ended::ABORTED)
     }
 
     /// Description of how the process ended.

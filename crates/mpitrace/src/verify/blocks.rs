@@ -2,18 +2,17 @@
 
 use super::exchanged_bytes::{exchanged_bytes, scattered_bytes};
 use crate::block_files::groups::RunFiles;
-use crate::block_files::machine_clock;
 use crate::block_files::source::BlockFileInput;
 use analysis::correctness::{
     AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
-    CorrectnessReport, ObjectKind, Peer, ProcessState, ReceivedStatus, Signature, UnfinishedCall,
-    WaitsFor,
+    CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus, Signature,
+    UnfinishedCall, WaitsFor,
 };
 use blockfile::args::ArgValue;
 use blockfile::define::{Definition, matching_only_call};
 use blockfile::encode::MpiStatus;
 use blockfile::file::OpenArguments;
-use blockfile::layout::OPEN_REQUESTS;
+use blockfile::layout::{OPEN_REQUESTS, ended};
 use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -190,13 +189,15 @@ impl ProcessWalk<'_, '_> {
         self.scan.clock.ns(ticks).wrapping_sub(self.zero) as f64 / 1e9
     }
 
-    /// The present moment, seconds, of a process that goes on and is in a call.
+    /// The moment of the second look, seconds, of a process that goes on and is in a call.
     fn now(&self) -> Option<f64> {
-        let threads = self.source.file.threads().iter();
-        let mut open = threads.filter_map(|thread| thread.open_call());
-        let start = open.next().filter(|_| self.source.running)?.start;
-        let since = machine_clock::seconds_since(self.source.info.clock, start)?;
-        Some(self.seconds(start) + since)
+        let look = self.source.second_look.as_ref()?;
+        let mut threads = self.source.file.threads().iter();
+        threads.find_map(|thread| {
+            let open = thread.open_call()?;
+            let since = look.still_in(thread.number, open)??;
+            Some(self.seconds(open.start) + since)
+        })
     }
 
     /// Takes the next record. Gives its time in ns; `None` at the end.
@@ -248,11 +249,18 @@ impl ProcessWalk<'_, '_> {
     /// All records have been taken: looks at what the process is in.
     fn end(&mut self, pass: &mut CorrectnessPass) {
         let rank = self.source.info.rank as u32;
-        let has_ended = self.state.has_finalized || !self.source.running;
+        let outside = match self.source.info.ended {
+            _ if self.state.has_finalized => OutsideCalls::Finalized,
+            ended::FINALIZED => OutsideCalls::Finalized,
+            ended::EXITED if !self.source.running => OutsideCalls::Exited,
+            _ => OutsideCalls::Computes,
+        };
+        // The call that was running has ended the process, by the error handler as a rule: it waits for nobody.
+        let ended_itself = self.source.ended_itself();
         let mut is_open = false;
         let threads = self.source.file.threads();
         for thread in threads {
-            let Some(open) = thread.open_call() else {
+            let Some(open) = self.source.open_call(thread) else {
                 continue;
             };
             let Some(function) = self.table.functions.get(usize::from(open.function)) else {
@@ -260,7 +268,7 @@ impl ProcessWalk<'_, '_> {
             };
             is_open = true;
             if function.class == Class::Finalize {
-                pass.end_outside(rank, true);
+                pass.end_outside(rank, OutsideCalls::Finalized);
                 continue;
             }
             let place = CallPlace {
@@ -271,7 +279,9 @@ impl ProcessWalk<'_, '_> {
             };
             let arguments = thread.open_arguments();
             let unfinished = match (function.waits(), arguments) {
-                (Some(_), Some(arguments)) => self.unfinished(function, &arguments),
+                (Some(_), Some(arguments)) if !ended_itself => {
+                    self.unfinished(function, &arguments)
+                }
                 _ => None,
             };
             let waits = match unfinished {
@@ -281,12 +291,13 @@ impl ProcessWalk<'_, '_> {
             pass.end_in_call(place, waits);
         }
         if !is_open {
-            pass.end_outside(rank, has_ended);
+            pass.end_outside(rank, outside);
         } else if threads.len() > 1 && self.source.running {
             // Another thread may be computing and go on.
-            let has_free = threads.iter().any(|thread| thread.open_call().is_none());
+            let is_free = |thread| self.source.open_call(thread).is_none();
+            let has_free = threads.iter().any(is_free);
             if has_free {
-                pass.end_outside(rank, false);
+                pass.end_outside(rank, OutsideCalls::Computes);
             }
         }
         pass.end_process(&self.state);
@@ -607,6 +618,11 @@ fn add_signature(
             }
             None => scattered_bytes(function, plan, payload, reader.library),
         };
+    }
+    // With a root that does not exist, no rank is the root that moves the data of all.
+    let is_rank = |root: &i64| (0..comm.members.len() as i64).contains(root);
+    if plan.root.is_some() && !root.as_ref().is_some_and(is_rank) {
+        return;
     }
     call.signature.exchanged = exchanged_bytes(function, plan, record, reader.library, comm, root);
 }

@@ -5,7 +5,7 @@ use crate::trace_files::dumpi_run::{is_call, rank_of};
 use crate::trace_files::trace::TraceInput;
 use analysis::correctness::{
     AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
-    CorrectnessReport, ObjectKind, Peer, ProcessState, ReceivedStatus,
+    CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -86,7 +86,11 @@ pub fn check(trace: &TraceInput, table: &Table) -> Result<CorrectnessReport, Fai
         ));
     }
     for walk in &walks {
-        pass.end_outside(walk.rank, walk.state.has_finalized);
+        let outside = match walk.state.has_finalized {
+            true => OutsideCalls::Finalized,
+            false => OutsideCalls::Computes,
+        };
+        pass.end_outside(walk.rank, outside);
         pass.end_process(&walk.state);
     }
     Ok(pass.finish())
@@ -403,9 +407,12 @@ impl RankWalk<'_> {
             });
         }
         if let Some(source) = fields.int("source") {
+            // MPI_PROC_NULL has the number of the wildcard. The status tells them apart.
+            let is_from_nobody = fields.status().is_some_and(|status| status.source == ANY);
             call.receive = Some(AskedMessage {
                 comm,
                 peer: match source {
+                    ANY if is_from_nobody => Peer::Nobody,
                     ANY => Peer::Anybody,
                     0.. => Peer::Rank(source),
                     _ => Peer::Nobody,

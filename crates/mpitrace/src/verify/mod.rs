@@ -10,7 +10,7 @@ use crate::block_files::found;
 use crate::block_files::groups;
 use crate::block_files::machine_clock;
 use crate::block_files::snapshot;
-use crate::block_files::source::BlockFileInput;
+use crate::block_files::source::{BlockFileInput, SecondLook};
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::units::counted;
@@ -185,6 +185,13 @@ fn of_blocks(paths: &[PathBuf]) -> Result<Vec<NamedReport>, Failure> {
         let file = input.blocks().map_err(|error| Failure::file(path, error))?;
         let source = BlockFileInput::new(path, file, *running, table, notes.as_ref());
         sources.push(source.map_err(Failure::Data)?);
+    }
+    // All copies are there.
+    for source in sources.iter_mut().filter(|source| source.running) {
+        // The file of a process that has ended meanwhile may be gone: then it is in no call.
+        let input = OpenedInput::open_regular(source.path);
+        let file = input.as_ref().ok().and_then(|input| input.blocks().ok());
+        source.second_look = Some(file.as_ref().map(SecondLook::at).unwrap_or_default());
     }
     for source in &sources {
         if let Some(damage) = source.damage.first() {
