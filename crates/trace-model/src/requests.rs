@@ -164,6 +164,18 @@ impl<T: Copy> OutstandingRequests<T> {
         std::mem::take(&mut operation.active).then_some(operation.value)
     }
 
+    /// Whether the operation that a call of `thread` would complete or free is active.
+    pub fn is_active(&self, handle: u64, thread: i32) -> bool {
+        let queue = self.by_handle.get(&handle);
+        queue.is_some_and(|queue| match queue.of(thread).checked_sub(1) {
+            None => queue.first.active,
+            Some(nth) => queue
+                .more
+                .get(nth)
+                .is_some_and(|operation| operation.active),
+        })
+    }
+
     /// MPI_Request_free by `thread`: the handle no longer stands for the operation, whatever became of it.
     pub fn free(&mut self, handle: u64, thread: i32) -> Option<T> {
         let Entry::Occupied(queue) = self.by_handle.entry(handle) else {

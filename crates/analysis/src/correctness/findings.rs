@@ -26,6 +26,7 @@ impl CorrectnessPass {
             findings.extend(missing.iter().filter_map(|missing| self.missing(missing)));
         }
         if !self.unchecked.contains_key(&Check::Messages) {
+            self.messages.take_posted(&self.posted);
             self.add_messages(&mut findings);
         }
         if !self.unchecked.contains_key(&Check::Failures) {

@@ -1,6 +1,7 @@
 //! Messages: sends and receives of a channel in order, so that what was sent and never received is left, and receives that are too small are found.
 
 use super::call::{CallPlace, CommKey};
+use super::deadlock::PostedReceives;
 use std::collections::{HashMap, VecDeque};
 use trace_model::hash::Map;
 
@@ -179,6 +180,45 @@ impl MessageMatcher {
             None => self.channels.iter().any(|(channel, known)| {
                 (channel.comm, channel.from, channel.to) == (comm, from, to) && is_receive(known)
             }),
+        }
+    }
+
+    /// Receives that were posted and never waited for take messages that fit, the earliest ones.
+    pub(super) fn take_posted(&mut self, posted: &PostedReceives) {
+        if posted.values().all(Vec::is_empty) {
+            return;
+        }
+        let mut by_receiver: HashMap<(CommKey, u32), Vec<MessageChannel>> = HashMap::new();
+        for (channel, _) in self.channels.iter().filter(|(_, known)| known.are_sends) {
+            let channels = by_receiver.entry((channel.comm, channel.to)).or_default();
+            channels.push(*channel);
+        }
+        for (&to, receives) in posted {
+            for receive in receives {
+                let channels = by_receiver.get(&(receive.comm, to)).into_iter().flatten();
+                let start = |channel: &&MessageChannel| {
+                    let ends = self.channels.get(channel).map(|known| &known.ends);
+                    let first = ends.and_then(VecDeque::front);
+                    first.map_or(f64::INFINITY, |end| end.place.start)
+                };
+                let first = channels
+                    .filter(|channel| {
+                        receive.from.contains(&channel.from)
+                            && receive.tag.is_none_or(|tag| tag == channel.tag)
+                            && self.channels.contains_key(channel)
+                    })
+                    .min_by(|a, b| start(a).total_cmp(&start(b)))
+                    .copied();
+                if let Some(channel) = first
+                    && let Some(known) = self.channels.get_mut(&channel)
+                {
+                    known.ends.pop_front();
+                    self.pending -= 1;
+                    if known.ends.is_empty() {
+                        self.channels.remove(&channel);
+                    }
+                }
+            }
         }
     }
 

@@ -237,13 +237,24 @@ impl CorrectnessPass {
         u32::try_from(rank).ok()
     }
 
+    /// Communicator that stands for a persistent collective operation, by the call that made it.
+    pub(super) fn started_together(&mut self, made: OperationNumber) -> CommKey {
+        let nth = u32::try_from(made.number + 1).unwrap_or(u32::MAX);
+        self.shared_object(ObjectKind::Request, made.comm, nth)
+    }
+
     /// Communicator that stands for the n-th file or window that was made on one.
     pub(super) fn shared_object(&mut self, kind: ObjectKind, comm: CommKey, nth: u32) -> CommKey {
         if let Some(&known) = self.shared.get(&(kind, comm, nth)) {
             return known;
         }
         let known = &self.comms[comm.0 as usize];
-        let name = format!("{} {nth} of {}", kind.name(), known.name);
+        let name = match kind {
+            ObjectKind::Request => {
+                format!("the request of collective call {nth} on {}", known.name)
+            }
+            _ => format!("{} {nth} of {}", kind.name(), known.name),
+        };
         let members = known.members.clone();
         let key = self.define_comm(name, members.clone(), members, None);
         self.shared.insert((kind, comm, nth), key);

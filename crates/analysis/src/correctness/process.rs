@@ -2,6 +2,7 @@
 
 use super::call::{
     AskedMessage, Call, CallPlace, CommKey, CompletedOperation, ObjectKind, Peer, ReceivedStatus,
+    Signature,
 };
 use super::collective::{Arrival, OperationNumber};
 use super::left::LeftObjects;
@@ -28,6 +29,8 @@ pub(super) struct Operation {
     pub is_buffered: bool,
     /// Of a collective one, the communicator and the number on it.
     pub collective: Option<OperationNumber>,
+    /// Of a persistent collective one, what ranks come together on when they start it.
+    pub started_on: Option<CommKey>,
 }
 
 /// A process as far as its calls have been looked at.
@@ -92,9 +95,12 @@ impl ProcessState {
         self.make(call, collective, pass);
         for &request in &call.starts {
             let thread = thread_of(call.place);
-            let started = self
-                .requests
-                .start(request, thread, |operation| operation.place = call.place);
+            let known = self.requests.get(request);
+            let collective = known.and_then(|known| self.come_to_start(call.place, &known, pass));
+            let started = self.requests.start(request, thread, |operation| {
+                operation.place = call.place;
+                operation.collective = collective.or(operation.collective);
+            });
             if let Some(operation) = started {
                 self.send(call.place, operation.send, pass);
             }
@@ -103,6 +109,26 @@ impl ProcessState {
         if let Some((kind, handle)) = call.frees {
             self.free(call, kind, handle, pass);
         }
+    }
+
+    /// The process starts an operation, and comes together with other ranks if that is a collective one.
+    fn come_to_start(
+        &self,
+        place: CallPlace,
+        operation: &Operation,
+        pass: &mut CorrectnessPass,
+    ) -> Option<OperationNumber> {
+        // The operation tells what is done, whatever function starts it.
+        let place = CallPlace {
+            function: operation.made.function,
+            ..place
+        };
+        let signature = Signature::default();
+        pass.come(
+            operation.started_on?,
+            self.rank,
+            Arrival { place, signature },
+        )
     }
 
     /// A blocking call sends, receives, or both.
@@ -288,6 +314,7 @@ impl ProcessState {
             is_buffered: is_buffered(call.function),
             is_synchronous: call.function.name.to_ascii_lowercase().contains("ssend"),
             collective,
+            started_on: None,
         };
         let handle_use = match call.function.class {
             Class::SendInit
@@ -305,6 +332,13 @@ impl ProcessState {
                 RequestUse::Shared
             }
             _ => RequestUse::Own,
+        };
+        let operation = Operation {
+            started_on: operation
+                .collective
+                .filter(|_| handle_use == RequestUse::Persistent)
+                .map(|made| pass.started_together(made)),
+            ..operation
         };
         self.requests
             .insert(handle, operation, handle_use, thread_of(call.place));
@@ -336,9 +370,11 @@ impl ProcessState {
 
     fn free(&mut self, call: &Call<'_>, kind: ObjectKind, handle: u64, pass: &mut CorrectnessPass) {
         if kind == ObjectKind::Request {
+            let is_active = self.requests.is_active(handle, thread_of(call.place));
             let freed = self.requests.free(handle, thread_of(call.place));
             // It may still receive.
-            if let Some(asked) = freed.and_then(|operation| operation.receive)
+            if is_active
+                && let Some(asked) = freed.and_then(|operation| operation.receive)
                 && asked.peer != Peer::Nobody
             {
                 let comm = pass.channel_of(asked.comm);

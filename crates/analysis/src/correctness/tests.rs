@@ -526,3 +526,139 @@ fn ranks_without_a_file_are_told_apart() {
         Some("objects never freed by 3 of 4 ranks, of which there is no file")
     );
 }
+
+#[test]
+fn a_receive_that_nobody_waits_for_receives() {
+    let table = wrappers::table().expect("the table");
+    use FindingKind::*;
+    for (peer, sent, found) in [
+        (Peer::Rank(0), 1, vec![Leak]),
+        (Peer::Anybody, 1, vec![Leak]),
+        (Peer::Anybody, 2, vec![UnreceivedMessage, Leak]),
+    ] {
+        let mut run = Run::new(table, 2);
+        let asked = run.asked(0, 7, 4);
+        run.post(1, asked.map(|asked| AskedMessage { peer, ..asked }), 1);
+        let asked = run.asked(1, 7, 4);
+        for _ in 0..sent {
+            run.call(0, "MPI_Send", |call| call.send = asked);
+        }
+        let report = run.finalized();
+        assert_eq!(kinds(&report), found, "{peer:?} {sent}");
+        assert_eq!(report.not_checked, [""; 0]);
+    }
+}
+
+#[test]
+fn a_request_that_is_freed_before_it_starts_receives_nothing() {
+    let table = wrappers::table().expect("the table");
+    for (is_started, found) in [
+        (false, vec![FindingKind::UnreceivedMessage]),
+        (true, vec![]),
+    ] {
+        let mut run = Run::new(table, 2);
+        let asked = run.asked(0, 7, 4);
+        run.call(1, "MPI_Recv_init", |call| {
+            call.receive = asked;
+            call.creates = vec![(ObjectKind::Request, 1)];
+        });
+        if is_started {
+            run.call(1, "MPI_Start", |call| call.starts = vec![1]);
+        }
+        run.call(1, "MPI_Request_free", |call| {
+            call.frees = Some((ObjectKind::Request, 1));
+        });
+        let asked = run.asked(1, 7, 4);
+        run.call(0, "MPI_Send", |call| call.send = asked);
+        assert_eq!(kinds(&run.finalized()), found, "{is_started}");
+    }
+}
+
+/// MPI_Waitall may name requests that are null, so that fewer operations are outstanding than it names.
+#[test]
+fn a_wait_for_many_is_stuck_by_one_of_the_first() {
+    let table = wrappers::table().expect("the table");
+    for (sent, found) in [(2, vec![FindingKind::Deadlock]), (3, vec![])] {
+        let mut run = Run::new(table, 2);
+        for tag in 0..3 {
+            let asked = run.asked(1, tag, 4);
+            run.post(0, asked, tag as u64 + 1);
+        }
+        for tag in 0..sent {
+            let asked = run.asked(0, tag, 4);
+            run.call(1, "MPI_Send", |call| call.send = asked);
+        }
+        let unfinished = UnfinishedCall {
+            request_count: Some(5),
+            requests: [Some(1), Some(2), Some(3)],
+            ..UnfinishedCall::default()
+        };
+        run.hang(0, "MPI_Waitall", unfinished);
+        run.pass.end_outside(1, OutsideCalls::Finalized);
+        assert_eq!(kinds(&run.pass.finish()), found, "{sent}");
+    }
+}
+
+/// Sends that are named first may be over, and what the call waits for may be named behind them.
+#[test]
+fn sends_named_first_do_not_make_a_wait_stuck() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 2);
+    for tag in 0..3 {
+        let asked = run.asked(1, tag, 4);
+        run.call(0, "MPI_Isend", |call| {
+            call.send = asked;
+            call.creates = vec![(ObjectKind::Request, tag as u64 + 1)];
+        });
+    }
+    let asked = run.asked(1, 7, 4);
+    run.post(0, asked, 4);
+    let asked = run.asked(0, 7, 4);
+    run.call(1, "MPI_Send", |call| call.send = asked);
+    let unfinished = UnfinishedCall {
+        request_count: Some(5),
+        requests: [Some(1), Some(2), Some(3)],
+        ..UnfinishedCall::default()
+    };
+    run.hang(0, "MPI_Waitall", unfinished);
+    let asked = run.asked(0, 9, 4);
+    run.hang(1, "MPI_Recv", receive(asked));
+    assert_eq!(kinds(&run.pass.finish()), []);
+}
+
+/// All ranks have made the operation, and one of them does not start it a second time.
+#[test]
+fn a_persistent_collective_call_waits_for_the_ranks_that_start_it() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 2);
+    for rank in 0..2 {
+        run.call(rank, "MPI_Barrier_init", |call| {
+            call.creates = vec![(ObjectKind::Request, 1)];
+        });
+    }
+    for (rank, name) in [(0, "MPI_Start"), (1, "MPI_Startall"), (0, "MPI_Start")] {
+        run.call(rank, name, |call| call.starts = vec![1]);
+        if rank == 1 {
+            for rank in 0..2 {
+                run.call(rank, "MPI_Wait", |call| {
+                    call.completes = vec![CompletedOperation {
+                        request: 1,
+                        status: None,
+                        worked: true,
+                    }];
+                });
+            }
+        }
+    }
+    let unfinished = UnfinishedCall {
+        request_count: Some(1),
+        requests: [Some(1), None, None],
+        ..UnfinishedCall::default()
+    };
+    run.hang(0, "MPI_Wait", unfinished);
+    let asked = run.asked(0, 5, 4);
+    run.hang(1, "MPI_Recv", receive(asked));
+    let report = run.pass.finish();
+    assert_eq!(kinds(&report), [FindingKind::Deadlock]);
+    assert_eq!(report.findings[0].count, 2);
+}

@@ -114,25 +114,28 @@ impl CorrectnessPass {
             .flatten()
             .filter_map(|&request| process.operation(request));
         let mut operations: Vec<process::Operation> = known.collect();
-        let asked = unfinished.request_count.unwrap_or(u32::MAX) as usize;
-        let is_exact = asked <= unfinished.requests.len();
-        if !is_exact {
-            operations = process.operations();
-        }
-        // Others may be outstanding that the call does not wait for.
-        let is_exact = is_exact || operations.len() == asked;
+        let name = function.name.as_str();
+        let waits_for_one = name.starts_with("MPI_Waitany") || name.starts_with("MPI_Waitsome");
         let is_send_only = |operation: &process::Operation| {
             operation.receive.is_none()
                 && operation.collective.is_none()
                 && !operation.is_synchronous
         };
+        let asked = unfinished.request_count.unwrap_or(u32::MAX) as usize;
+        let mut is_exact = asked <= unfinished.requests.len();
+        if !is_exact {
+            let all = process.operations();
+            // Others may be outstanding that the call does not wait for. It waits for all of those that it names first.
+            is_exact = all.len() == asked || !waits_for_one && !operations.iter().all(is_send_only);
+            if all.len() == asked || !is_exact {
+                operations = all;
+            }
+        }
         // A send may be over as soon as it has begun; if there is nothing else to wait for, it is not.
         if !operations.iter().all(is_send_only) {
             operations.retain(|operation| !is_send_only(operation));
         }
         let parts: Vec<WaitsFor> = operations.iter().map(|one| self.wait_of(one)).collect();
-        let name = function.name.as_str();
-        let waits_for_one = name.starts_with("MPI_Waitany") || name.starts_with("MPI_Waitsome");
         match waits_for_one || !is_exact {
             true => WaitsFor::Any(parts),
             false => WaitsFor::All(parts),
