@@ -11,10 +11,13 @@
  *   size        rank 1 passes half of the data to MPI_Reduce
  *   unreceived  rank 0 sends two messages with tag 7 to rank 1, which receives one
  *   truncate    rank 0 sends more than rank 1 has room for
+ *   badroot     all ranks call MPI_Gather with a root that does not exist
+ *   killed      rank 1 is killed while it computes, and the others wait for it in a barrier
  *   leaks       rank 1 leaves three requests, an operation, a communicator, a group, a datatype, an info object and a file
  *   window      no rank frees a window
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +114,15 @@ static void collectives(const char *fault)
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (!strcmp(fault, "op")) {
         MPI_Reduce(in, out, 1, MPI_INT, wrong ? MPI_MAX : MPI_SUM, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "badroot")) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, size, MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "killed")) {
+        if (wrong) {
+            sleep(1);
+            kill(getpid(), SIGKILL);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (!strcmp(fault, "size")) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Reduce(in, out, wrong ? 1 : 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

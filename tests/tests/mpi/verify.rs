@@ -195,6 +195,30 @@ fn a_message_that_is_too_large_is_found() {
     }
 }
 
+#[test]
+fn a_root_that_does_not_exist_is_a_failed_call_only() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("faults").compile(mpi);
+        let report = report(&run(mpi, &program, "badroot").trace());
+        assert_eq!(kinds(&report), ["failed-call"], "{mpi:?}: {report:#}");
+    }
+}
+
+/// A rank that was killed while it computed would have come.
+#[test]
+fn nobody_is_stuck_by_a_rank_that_was_killed() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("faults").compile(mpi);
+        let report = report(&run(mpi, &program, "killed").trace());
+        assert_eq!(kinds(&report), [""; 0], "{mpi:?}: {report:#}");
+        let ends = report["ends"].as_array().expect("a list");
+        assert!(
+            ends.contains(&"rank 1: died outside MPI".into()),
+            "{ends:?}"
+        );
+    }
+}
+
 /// Runs a program until its block files, which are looked at while it runs, show a deadlock. Gives the report.
 fn hung(mpi: Mpi, program: &Path, fault: &str) -> Value {
     let folder = TestFolder::new(&format!("{}-faults-{fault}", mpi.suffix()));
@@ -266,6 +290,8 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
                 .collect();
             assert_eq!(circle(&report), expected, "{mpi:?} {fault}: {report:#}");
             assert_eq!(report["findings"][0]["count"], 3);
+            let ends = format!("ranks 0-2: running in {function}");
+            assert_eq!(report["ends"], serde_json::json!([ends]), "{report:#}");
         }
         // Ranks 0 and 2 wait in the barrier that rank 1 has not come to, as it waits for a message that rank 0 sends later.
         let report = hung(mpi, &program, "skip");

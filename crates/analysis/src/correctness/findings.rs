@@ -50,6 +50,7 @@ impl CorrectnessPass {
             operations: self.collectives.compared,
             messages: self.messages.matched,
             findings,
+            ends: Vec::new(),
             not_checked,
         }
     }
@@ -126,7 +127,7 @@ impl CorrectnessPass {
             .map_or("a function", String::as_str)
     }
 
-    fn comm_name(&self, comm: CommKey) -> &str {
+    pub(super) fn comm_name(&self, comm: CommKey) -> &str {
         self.comms
             .get(comm.0 as usize)
             .map_or("a communicator", |comm| comm.name.as_str())
@@ -180,6 +181,7 @@ impl CorrectnessPass {
             .iter()
             .map(|rank| FoundCall {
                 waits_for: Some(rank_list(rank.waits_for.iter().copied())),
+                awaited: self.awaited(rank.rank),
                 running: self.now.map(|now| (now - rank.place.start).max(0.0)),
                 ..self.found_call(rank.place)
             })

@@ -4,6 +4,7 @@
 //! Calls come as [`Call`]s of each process in order of completion, those of all processes in about the order of time, so that what is kept until its
 //! other part comes stays small. A trace that has drawables only goes through [`drawables::check`].
 
+mod awaited;
 mod call;
 mod collective;
 mod deadlock;
@@ -25,7 +26,7 @@ pub use call::{
 pub use deadlock::{OutsideCalls, WaitsFor};
 pub use pass::{Check, CorrectnessPass};
 pub use process::ProcessState;
-pub use report::{CorrectnessReport, Finding, FindingKind, FoundCall, ranks_in_words};
+pub use report::{CorrectnessReport, Finding, FindingKind, FoundCall, rank_list, ranks_in_words};
 
 #[cfg(test)]
 mod tests;

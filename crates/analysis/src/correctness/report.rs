@@ -87,6 +87,8 @@ pub struct FoundCall {
     pub expected: Option<u64>,
     /// Ranks in MPI_COMM_WORLD that the call waits for, as `0-2,5`.
     pub waits_for: Option<String>,
+    /// The message, receive or collective call that it waits for, in words.
+    pub awaited: Option<String>,
     /// Seconds that the call has been running, where it has not ended.
     pub running: Option<f64>,
 }
@@ -127,6 +129,8 @@ pub struct CorrectnessReport {
     pub messages: u64,
     /// What is wrong, most severe first.
     pub findings: Vec<Finding>,
+    /// What ranks are in that have not come to MPI_Finalize, or how they ended, in words; empty where the trace does not tell.
+    pub ends: Vec<String>,
     /// What was not checked, and why, in words.
     pub not_checked: Vec<String>,
 }
@@ -158,7 +162,7 @@ impl std::fmt::Display for RankSet {
 const MAX_RUNS: usize = 16;
 
 /// Ranks in ascending order as `0-2,5`.
-pub(super) fn rank_list(ranks: impl IntoIterator<Item = u32>) -> String {
+pub fn rank_list(ranks: impl IntoIterator<Item = u32>) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for rank in ranks {
         match runs.last_mut() {

@@ -259,6 +259,10 @@ fn a_circle_is_found_and_who_waits_for_it() {
         .map(|call| (call.rank, call.waits_for.as_deref()))
         .collect();
     assert_eq!(circle, [(0, Some("1")), (1, Some("2")), (2, Some("0"))]);
+    assert_eq!(
+        found.calls[0].awaited.as_deref(),
+        Some("a message from rank 1 with tag 5 on MPI_COMM_WORLD")
+    );
 }
 
 #[test]

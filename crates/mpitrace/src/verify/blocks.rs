@@ -6,7 +6,7 @@ use crate::block_files::source::BlockFileInput;
 use analysis::correctness::{
     AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
     CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus, Signature,
-    UnfinishedCall, WaitsFor,
+    UnfinishedCall, WaitsFor, rank_list, ranks_in_words,
 };
 use blockfile::args::ArgValue;
 use blockfile::define::{Definition, matching_only_call};
@@ -15,7 +15,7 @@ use blockfile::file::OpenArguments;
 use blockfile::layout::{OPEN_REQUESTS, ended};
 use blockfile::record::Record;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 use trace_formats::clog2::Gid;
 use trace_formats::dumpi::names::is_operation;
@@ -91,7 +91,49 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
     for walk in &mut walks {
         walk.end(&mut pass);
     }
-    pass.finish()
+    let ends = ends(&walks);
+    let mut report = pass.finish();
+    report.ends = ends;
+    report
+}
+
+/// What ranks are in that have not come to MPI_Finalize, or how they ended: a line for all that are alike.
+fn ends(walks: &[ProcessWalk<'_, '_>]) -> Vec<String> {
+    let mut by_end: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for walk in walks {
+        let source = walk.source;
+        if source.reached_finalize() || walk.state.has_finalized {
+            continue;
+        }
+        let threads = source.file.threads().iter();
+        let open = threads.filter_map(|thread| source.open_call(thread));
+        let names: Vec<&str> = open
+            .filter_map(|open| walk.table.functions.get(usize::from(open.function)))
+            .map(|function| function.name.as_str())
+            .collect();
+        let end = match (source.running, names.is_empty()) {
+            (true, true) => "running outside of MPI calls".to_owned(),
+            (true, false) => format!("running in {}", names.join(", ")),
+            (false, _) if source.ended_itself() && !names.is_empty() => {
+                format!("ended in {}", names.join(", "))
+            }
+            (false, _) => source.end(walk.table, &walk.library),
+        };
+        by_end.entry(end).or_default().push(walk.state.rank());
+    }
+    let mut lines: Vec<(u32, String)> = by_end
+        .into_iter()
+        .map(|(end, mut ranks)| {
+            ranks.sort_unstable();
+            let first = ranks[0];
+            (
+                first,
+                format!("{}: {end}", ranks_in_words(&rank_list(ranks))),
+            )
+        })
+        .collect();
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 /// Says which checks cannot be made of these files.

@@ -47,6 +47,12 @@ pub fn text(name: &str, report: &CorrectnessReport) -> String {
             page.push_str(&format!("  and {more} more; --json has all\n"));
         }
     }
+    if !report.ends.is_empty() {
+        page.push_str("\nDid not come to MPI_Finalize\n");
+        for end in &report.ends {
+            wrapped(&mut page, "  ", end);
+        }
+    }
     if !report.not_checked.is_empty() {
         page.push_str("\nNot checked\n");
         for what in &report.not_checked {
@@ -78,6 +84,9 @@ fn put(page: &mut String, finding: &Finding) {
         }
         if let Some(seconds) = call.running {
             let _ = write!(text, ", for {}", duration(seconds));
+        }
+        if let Some(awaited) = &call.awaited {
+            let _ = write!(text, ": waits for {awaited}");
         }
         wrapped(page, "    ", &text);
     }
