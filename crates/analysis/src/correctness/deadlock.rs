@@ -7,6 +7,7 @@
 use super::call::{AskedTag, CallPlace, CommKey};
 use super::collective::OperationNumber;
 use super::message::UnderWay;
+use super::posted::{PostedReceive, PostedReceives};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a call that has not ended waits for.
@@ -78,22 +79,6 @@ impl RankEnd {
         )
     }
 }
-
-/// A receive that has begun and not ended.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct PostedReceive {
-    /// Communicator of the message.
-    pub comm: CommKey,
-    /// Ranks in MPI_COMM_WORLD that may send it.
-    pub from: Vec<u32>,
-    /// The tag that is asked for.
-    pub tag: AskedTag,
-    /// Begin of the call that posted it, seconds.
-    pub posted: f64,
-}
-
-/// By rank in MPI_COMM_WORLD, its receives that have begun and not ended.
-pub(super) type PostedReceives = BTreeMap<u32, Vec<PostedReceive>>;
 
 /// Ranks that a rank waits for: all of them, or any.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Messages: sends and receives of a channel in order, so that what was sent and never received is left, and receives that are too small are found.
 
 use super::call::{CallPlace, CommKey};
-use super::deadlock::PostedReceives;
+use super::posted::PostedReceives;
 use std::collections::{HashMap, VecDeque};
 use trace_model::hash::Map;
 

@@ -14,6 +14,7 @@ mod findings;
 mod left;
 mod message;
 mod pass;
+mod posted;
 mod process;
 mod report;
 mod role;

@@ -2,10 +2,11 @@
 
 use super::call::{CallPlace, CommKey, FunctionKey, ObjectKind};
 use super::collective::{Arrival, CollectiveMatcher, OperationNumber};
-use super::deadlock::{OutsideCalls, PostedReceives, RankEnd, WaitsFor};
+use super::deadlock::{OutsideCalls, RankEnd, WaitsFor};
 use super::failed::Failures;
 use super::left::LeftObjects;
 use super::message::MessageMatcher;
+use super::posted::PostedReceives;
 use super::role;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -2,8 +2,9 @@
 
 use super::call::{AskedMessage, CallPlace, Peer, UnfinishedCall};
 use super::collective::{Arrival, OperationNumber};
-use super::deadlock::{PostedReceive, WaitsFor};
+use super::deadlock::WaitsFor;
 use super::pass::CorrectnessPass;
+use super::posted::PostedReceive;
 use super::process::{self, ProcessState, is_buffered};
 use wrappers::{Class, Function};
 impl CorrectnessPass {

@@ -189,7 +189,7 @@ impl<'a> WaitPass<'a> {
             by_region: vec![UseSums::default(); categories.len() + 1],
             by_comm: vec![(UseSums::default(), 0); members.len()],
             by_file: SumsOfFiles::new(definitions, &categories, &lanes),
-            unseen: Unseen::new(&categories, &lines),
+            unseen: Unseen::new(&categories, lines.iter().map(|line| (line.id, line.lane))),
             categories,
             lines,
             lanes,

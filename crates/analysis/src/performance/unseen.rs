@@ -1,7 +1,6 @@
 //! Time that counts as computing although calls may be missing there: recording may have been off, or polls were counted in place of drawn.
 
 use super::focus::Focus;
-use super::lane::LineUse;
 use crate::stats::polls;
 use std::collections::BTreeMap;
 use trace_model::hash::Map;
@@ -38,19 +37,20 @@ pub(super) struct Unseen {
 }
 
 impl Unseen {
-    pub(super) fn new(categories: &[&Category], lines: &[LineUse]) -> Unseen {
+    /// For a trace with these categories, and lines of ranks: number of the line, and lane.
+    pub(super) fn new(categories: &[&Category], lines: impl Iterator<Item = (i32, u32)>) -> Unseen {
         let place = |is: fn(&Category) -> bool| {
             let place = categories.iter().position(|category| is(category));
             place.map(|place| place as u32)
         };
         let annotation = place(polls::is_annotation);
-        let told = lines.iter().filter(|_| annotation.is_some());
+        let told = lines.filter(|_| annotation.is_some());
         Unseen {
             control: place(|category| {
                 category.topology == Topology::State && category.name.0 == b"MPI_Pcontrol"
             }),
             annotation,
-            lanes: told.map(|line| (line.id, line.lane)).collect(),
+            lanes: told.collect(),
             ..Unseen::default()
         }
     }

@@ -116,6 +116,15 @@ pub(super) struct RegionVisit {
     pub sums: Vec<(u32, i64)>,
 }
 
+impl RegionVisit {
+    /// Takes the communicator from the attribute that tells it, which is no attribute of the region any more.
+    pub(super) fn take_comm(&mut self, comms: &Comms) {
+        if let Some(told) = comms.take_told(&mut self.attributes) {
+            self.facts.comm = Some(told);
+        }
+    }
+}
+
 /// What is known while the events of a location are read.
 #[derive(Debug, Default)]
 pub(super) struct LocationState {

@@ -6,7 +6,6 @@ use trace_model::Line;
 use trace_model::hash::Map;
 
 use super::super::numbers::{TIMELINE_COMM, group_type, value_type};
-use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
 use super::event::{Attribute, MessageEnd};
 use super::places::Places;
@@ -138,19 +137,15 @@ impl Comms {
         (!self.is_own && self.comms.contains_key(&end.comm)).then_some(end.comm)
     }
 
-    /// Takes the attribute out of a region that tells its communicator.
-    pub(super) fn take_attribute(&self, visit: &mut RegionVisit) {
-        let Some(attribute) = self.attribute else {
-            return;
-        };
+    /// Takes the attribute that tells the communicator of a region out of its attributes. Gives that communicator.
+    pub(super) fn take_told(&self, attributes: &mut Box<[Attribute]>) -> Option<u32> {
+        let attribute = self.attribute?;
         let told = |&&(reference, ..): &&Attribute| reference == attribute;
-        let Some(&(_, _, bits)) = visit.attributes.iter().find(told) else {
-            return;
-        };
+        let &(_, _, bits) = attributes.iter().find(told)?;
+        let rest = attributes.iter().filter(|found| !told(found));
+        *attributes = rest.copied().collect();
         // The value of a reference is the first half of the union.
-        visit.facts.comm = Some(bits as u32);
-        let rest = visit.attributes.iter().filter(|found| !told(found));
-        visit.attributes = rest.copied().collect();
+        Some(bits as u32)
     }
 
     /// The side of a communicator that a rank of MPI_COMM_WORLD is on.

@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
             EventKind::Enter { region, attributes } => state.enter(region, time, attributes),
             EventKind::Leave { region } => {
                 if let Some(mut visit) = state.leave(region, time) {
-                    self.source.comms.take_attribute(&mut visit);
+                    visit.take_comm(&self.source.comms);
                     let name = self.source.source.region_name(region);
                     if let Some(visit) = self.begun.keep(visit, name) {
                         self.draw_state(&visit)?;

@@ -129,7 +129,7 @@ impl Survey {
                     }
                     EventKind::Leave { region } => {
                         if let Some(mut visit) = state.leave(region, time) {
-                            comms.take_attribute(&mut visit);
+                            visit.take_comm(comms);
                             survey.take(&visit);
                             begun.keep(visit, definitions.region_name(region));
                         }
