@@ -154,7 +154,13 @@ pub fn analyse(
         parts,
     };
     let report = performance::analyse(&counting, &options);
-    let report = report.map_err(failure)?;
+    let mut report = report.map_err(failure)?;
+    if trace.format.loses_communicators() {
+        report.notes.push(format!(
+            "{} does not tell communicators: collective calls are taken to be on MPI_COMM_WORLD, and waits in them are wrong if the program has others",
+            trace.format
+        ));
+    }
     if report.ranks == 0 {
         return Err(Failure::Data(format!(
             "{name}: no state of a rank in it, so there is nothing to report"

@@ -105,6 +105,11 @@ impl Format {
         matches!(self, Format::Alog | Format::Clog1 | Format::Slog1)
     }
 
+    /// Whether every arrow of this format is a message.
+    pub fn has_only_messages(self) -> bool {
+        matches!(self, Format::Clog2 | Format::Alog | Format::Clog1)
+    }
+
     /// Whether a trace of this format is a dataset of tables.
     pub fn is_of_tables(self) -> bool {
         matches!(self, Format::Parquet | Format::Arrow)

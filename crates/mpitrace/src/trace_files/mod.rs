@@ -16,6 +16,7 @@ pub mod format;
 pub mod input;
 pub mod losses;
 pub mod mpe1;
+mod only_messages;
 pub mod overwrite;
 pub mod paje;
 mod pipeline;

@@ -7,6 +7,7 @@ use crate::terminal::tell;
 use crate::terminal::units::seconds;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
+use crate::trace_files::only_messages::OnlyMessages;
 use crate::trace_files::pipeline;
 use crate::trace_files::target::Target;
 use analysis::performance::{WaitsOfCalls, waits_of_calls};
@@ -79,6 +80,11 @@ impl Target {
 
     /// Makes the file of `source`, and says what was lost.
     pub fn write(&self, source: &dyn Source, quiet: bool) -> Result<Losses, Failure> {
+        let messages = self
+            .format
+            .has_only_messages()
+            .then(|| OnlyMessages::of(source));
+        let source = messages.as_ref().map_or(source, |messages| messages);
         let progress = TaskProgress::drawables(&self.path.display().to_string(), quiet);
         let counted = CountingSource {
             source,

@@ -17,6 +17,7 @@ mod links;
 mod matrix;
 mod mpe1;
 mod odd_input;
+mod only_messages;
 mod otf2;
 mod overwrite;
 mod paje;
