@@ -46,8 +46,8 @@ pub struct TablesSink {
     rows: TraceTables,
     layouts: BTreeMap<TableKind, Arc<TableLayout>>,
     tables: BTreeMap<(TableKind, i64), OpenTable>,
-    /// Rows of the table of waits.
-    waits: u64,
+    /// Tables that are written already, and their numbers of rows: those of definitions, and of waits.
+    whole_tables: Vec<(&'static str, u64)>,
     losses: Losses,
 }
 
@@ -75,9 +75,12 @@ impl TablesSink {
             layouts.insert(*kind, Arc::new(layout.map_err(failed)?));
         }
         let at = folder.current_path();
-        write_definitions(at, format, definitions).map_err(failed)?;
+        let mut whole_tables = write_definitions(at, format, definitions).map_err(failed)?;
         let waits = waits.map_or(&[][..], |found| &found.waits);
         write_waits(at, format, definitions, waits).map_err(failed)?;
+        if !waits.is_empty() {
+            whole_tables.push((WAITS, waits.len() as u64));
+        }
         let encoders = Encoders::start().map_err(|error| failed(error.into()))?;
         let mut losses = Losses::default();
         losses.add("colour of a category", definitions.categories.len() as u64);
@@ -88,7 +91,7 @@ impl TablesSink {
             rows,
             layouts,
             tables: BTreeMap::new(),
-            waits: waits.len() as u64,
+            whole_tables,
             losses,
             folder,
         })
@@ -172,9 +175,7 @@ impl trace_model::Sink for TablesSink {
             .into_iter()
             .map(|(kind, rows)| (kind.name(), rows))
             .collect();
-        if self.waits > 0 {
-            rows.push((WAITS, self.waits));
-        }
+        rows.append(&mut self.whole_tables);
         let described = dataset::describe(self.folder.current_path(), &self.program, &rows);
         described.map_err(|error| self.failed(error.into()))?;
         let TablesSink {
@@ -190,19 +191,21 @@ impl trace_model::Sink for TablesSink {
     }
 }
 
-/// Writes what the definitions tell into the dataset's `folder`.
+/// Writes what the definitions tell into the dataset's `folder`. Gives the tables that it has, and their numbers of rows.
 fn write_definitions(
     folder: &Path,
     format: TableFormat,
     definitions: &Definitions,
-) -> Result<(), TablesErrorKind> {
+) -> Result<Vec<(&'static str, u64)>, TablesErrorKind> {
+    let mut rows = Vec::new();
     for table in DefinitionTable::ALL {
         let batch = table.batch(definitions)?;
         if batch.num_rows() > 0 {
             write_whole(folder.join(table.name()), format, &batch)?;
+            rows.push((table.name(), batch.num_rows() as u64));
         }
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// Writes the table of waits into the dataset's `folder`, by the begin of the wait. Without waits there is none.

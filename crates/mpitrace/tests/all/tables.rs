@@ -2,7 +2,8 @@
 
 use crate::exported::{CallSums, fails, of_each_format, printed_calls, stderr, succeeds, synth};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -269,6 +270,23 @@ fn every_format_becomes_a_dataset() {
         for part in ["_libtrace.json", "timelines/00000.parquet", "calls"] {
             assert!(at.join(&target).join(part).exists(), "{trace}: {part}");
         }
+        // Each folder is a table of which the numbers of rows tell.
+        let about = fs::read(at.join(&target).join("_libtrace.json")).expect("a file");
+        let about: Value = serde_json::from_slice(&about).expect("JSON");
+        let told: BTreeSet<String> = about["tables"]
+            .as_object()
+            .expect("tables")
+            .keys()
+            .cloned()
+            .collect();
+        let folders = fs::read_dir(at.join(&target))
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry"));
+        let folders = folders.filter(|entry| entry.path().is_dir());
+        let folders: BTreeSet<String> = folders
+            .map(|entry| entry.file_name().into_string().expect("a name"))
+            .collect();
+        assert_eq!(told, folders, "{trace}");
     }
 }
 
