@@ -10,7 +10,7 @@
 
 use super::line::{Exchange, MESSAGE_BYTES, pause};
 use super::patience::Patience;
-use super::reasons::{MAX_REASON_BYTES, REASON_TAG, neighbours, take};
+use super::reasons::{MAX_REASON_BYTES, REASON_TAG, neighbours, take_found};
 use super::tree::{children, parent};
 use super::under_way;
 use crate::mpi::constants;
@@ -109,11 +109,52 @@ fn send_empty(line: &Exchange, to: i32, tag: i32) {
     drop(line.start_send(to, tag, Vec::new()));
 }
 
-/// Takes the next message of any rank, if there is one, and gives its sender and tag.
+/// Takes the next message of any rank, if there is one, and gives its sender and tag. One for which there is no room stays.
 fn discard_next(line: &Exchange) -> Option<(i32, i32)> {
-    // SAFETY: nobody else has the place, and nobody looks at what is in it.
-    let place = unsafe { &mut *DISCARDED.0.get() };
     let any = constants::integers();
-    let taken = take(line, any.any_source, any.any_tag, place)?;
+    let found = line.probe(any.any_source, any.any_tag).ok()??;
+    let bytes = usize::try_from(found.bytes).ok()?;
+    let taken = if bytes <= MESSAGE_BYTES {
+        // SAFETY: nobody else has the place, and nobody looks at what is in it.
+        let place = unsafe { &mut *DISCARDED.0.get() };
+        take_found(line, found, place)
+    } else {
+        let mut room = MappedBytes::new(bytes)?;
+        take_found(line, found, room.bytes())
+    };
     Some((taken.from, taken.tag))
+}
+
+/// Memory straight from the system, for a message that is longer than most: the recorder's own memory may be used up.
+struct MappedBytes {
+    start: *mut u8,
+    length: usize,
+}
+
+impl MappedBytes {
+    /// So many bytes; `None` if the system has none.
+    fn new(length: usize) -> Option<MappedBytes> {
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
+        // SAFETY: a new mapping, where the kernel likes.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
+        (start != libc::MAP_FAILED).then_some(MappedBytes {
+            start: start.cast(),
+            length,
+        })
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: mapped by this value, which nobody else has, and zero where nothing was written.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
+    }
+}
+
+impl Drop for MappedBytes {
+    fn drop(&mut self) {
+        // SAFETY: a mapping of ours that ends with this value.
+        unsafe { libc::munmap(self.start.cast(), self.length) };
+    }
 }

@@ -8,6 +8,7 @@ use crate::mpi::constants::predefined;
 use crate::mpi::pmpi;
 use crate::mpi::status::Status;
 use crate::mpi::types::MPI_Datatype;
+use blockfile::encode::MpiStatus;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 
@@ -59,13 +60,18 @@ pub struct TakenMessage {
     pub bytes: usize,
 }
 
-/// Takes a message with this tag from that rank, if one is there. Of one that is longer than `place` the beginning is kept.
+/// Takes a message with this tag from that rank, if one is there that has room in `place`. A longer one is never asked for: of such a message Open MPI 4.1.4
+/// writes all bytes, also behind the place.
 pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<TakenMessage> {
     let found = line.probe(from, tag).ok()??;
+    (found.bytes <= place.len() as u64).then(|| take_found(line, found, place))
+}
+
+/// Takes the message that a look has found. `place` has room for it.
+pub fn take_found(line: &Exchange, found: MpiStatus, place: &mut [u8]) -> TakenMessage {
     let mut status = Status::unset();
     let byte: MPI_Datatype = predefined("MPI_BYTE");
-    // SAFETY: the message is there, so that nobody waits for long, and the place has as many bytes as is said. MPI answers a longer message
-    // by an error, but has taken it.
+    // SAFETY: the message is there, so that nobody waits for long, and the place has room for it.
     unsafe {
         pmpi::MPI_Recv(
             place.as_mut_ptr().cast(),
@@ -77,11 +83,11 @@ pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<Ta
             status.place(),
         )
     };
-    Some(TakenMessage {
+    TakenMessage {
         from: found.source,
         tag: found.tag,
         bytes: place.len().min(found.bytes as usize),
-    })
+    }
 }
 
 /// The reason of the rank that gave up first, as far as this one has heard of it: a line that names that rank.

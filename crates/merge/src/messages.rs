@@ -180,7 +180,8 @@ impl ProcessWalk<'_> {
             .insert(handle, operation, RequestUse::Shared, thread);
     }
 
-    /// A message of this communicator was taken out of matching. Gives its number in the order in which receives are posted.
+    /// A message of this communicator was taken out of matching. Gives its number in the order in which receives are posted; 0 if its status does not tell the
+    /// sender.
     fn post_matched(&mut self, comm: CommId, plan: &FunctionPlan<'_>, call: &Call<'_>) -> u64 {
         let status = plan.status.and_then(|i| plan.status(call.payload, i));
         let start = RequestStart {

@@ -12,6 +12,9 @@ use unify::wildcards::{ReceivedMessage, RequestStart};
 /// Receives that are looked at which were posted before one that is completed; of more than that, the order of completion counts.
 const LOOKED_AT: usize = 1024;
 
+/// Receives that are remembered. Programs that free their requests, or lose them, leave any number of them.
+const MAX_UNDER_WAY: usize = 1 << 16;
+
 /// A receive that was posted, and not seen to be completed.
 #[derive(Clone, Copy, Debug)]
 struct PostedReceive {
@@ -54,6 +57,9 @@ impl PostedReceives {
         start: RequestStart,
     ) -> u64 {
         self.posted += 1;
+        if self.under_way.len() >= MAX_UNDER_WAY {
+            self.under_way.pop_front();
+        }
         self.under_way.push_back(PostedReceive {
             number: self.posted,
             comm,

@@ -29,23 +29,48 @@ pub struct RequestStart {
     pub starts: u32,
 }
 
-/// The messages that receives with wildcards got.
+/// Messages that are remembered; beyond that a receive with a wildcard counts where it is completed.
+const MAX_MESSAGES: usize = 1 << 18;
+
+/// A receive that was posted.
+#[derive(Clone, Copy, Debug)]
+struct PostedReceive {
+    start: RequestStart,
+    /// Number of the receive in the order of posting; 0 before its start.
+    number: u64,
+    has_wildcard: bool,
+}
+
+/// The messages of receives with wildcards that were completed behind a receive that was posted later.
 pub fn wildcard_messages(
     file: &BlockFile<'_>,
     plans: &[FunctionPlan<'_>],
 ) -> Map<RequestStart, ReceivedMessage> {
     let mut got = Map::default();
-    let mut receives: OutstandingRequests<RequestStart> = OutstandingRequests::default();
+    let mut receives: OutstandingRequests<PostedReceive> = OutstandingRequests::default();
+    // Receives that were posted, and the one of those completed that was posted last.
+    let (mut posted, mut latest) = (0, 0);
     each_call(file, plans, |plan, call, thread| match plan.role {
         CallRole::Complete(completion) => completion.each(plan, call, None, |done| {
-            if let Some(start) = receives.complete(done.request, thread)
+            let Some(receive) = receives.complete(done.request, thread) else {
+                return;
+            };
+            if receive.has_wildcard
+                && latest > receive.number
+                && got.len() < MAX_MESSAGES
                 && let Some(status) = done.status.filter(|status| !status.cancelled)
             {
                 let (source, tag) = (status.source.into(), status.tag.into());
-                got.insert(start, ReceivedMessage { source, tag });
+                got.insert(receive.start, ReceivedMessage { source, tag });
             }
+            latest = latest.max(receive.number);
         }),
         _ if call.code != 0 => {}
+        CallRole::Blocking if plan.recv.is_none() => {}
+        CallRole::Blocking | CallRole::Match { .. } => {
+            posted += 1;
+            latest = posted;
+        }
         CallRole::Start { requests } => {
             let handle = plan.handle(call.payload, requests);
             let args = handle
@@ -55,25 +80,37 @@ pub fn wildcard_messages(
             let array = args.iter().filter_map(|args| args.array(requests));
             let handles = array.flat_map(Array::ints).map(|handle| handle as u64);
             for handle in handle.into_iter().chain(handles) {
-                receives.start(handle, thread, |start| start.starts += 1);
+                receives.start(handle, thread, |receive| {
+                    posted += 1;
+                    receive.number = posted;
+                    receive.start.starts += 1;
+                });
             }
         }
         CallRole::Nonblocking { request } | CallRole::Init { request } => {
             let Some(handle) = plan.handle(call.payload, request) else {
                 return;
             };
-            let start = RequestStart {
-                call: call.call,
-                starts: 0,
+            if plan.recv.is_none() {
+                return receives.forget(handle, thread);
+            }
+            let mut receive = PostedReceive {
+                start: RequestStart {
+                    call: call.call,
+                    starts: 0,
+                },
+                number: 0,
+                has_wildcard: has_wildcard(plan, call),
             };
             let request_use = match plan.role {
                 CallRole::Init { .. } => RequestUse::Persistent,
-                _ => RequestUse::Own,
+                _ => {
+                    posted += 1;
+                    receive.number = posted;
+                    RequestUse::Own
+                }
             };
-            match has_wildcard(plan, call) {
-                true => receives.insert(handle, start, request_use, thread),
-                false => receives.forget(handle, thread),
-            }
+            receives.insert(handle, receive, request_use, thread);
         }
         CallRole::FreeRequest { request } => {
             if let Some(handle) = plan.handle(call.payload, request) {

@@ -414,7 +414,16 @@ fn waits_agree(mpi: Mpi, program: &Path, formats: &[&str], cases: &[Case]) -> Re
                 ));
             }
         }
-        assert_eq!(report["notes"], serde_json::json!([]), "{mpi:?} {format}");
+        // Those same calls are named as ones that DUMPI has no arguments of.
+        let lacks = |case: &Case| ["iallreduce", "late-sender-probe"].contains(&case.0);
+        let notes = report["notes"].as_array().expect("notes");
+        let is_told = |note: &Value| {
+            note.as_str()
+                .is_some_and(|it| it.contains("no arguments of"))
+        };
+        let lacking = usize::from(*format == "meta" && cases.iter().any(lacks));
+        assert_eq!(notes.len(), lacking, "{mpi:?} {format}: {notes:?}");
+        assert!(notes.iter().all(is_told), "{mpi:?} {format}: {notes:?}");
         sums_agree(&report);
     }
     // What calls on files tell stands before what the analysis needs.
