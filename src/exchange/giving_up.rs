@@ -13,6 +13,7 @@ use super::patience::Patience;
 use super::reasons::{MAX_REASON_BYTES, REASON_TAG, neighbours, take_found};
 use super::tree::{children, parent};
 use super::under_way;
+use crate::memory::MappedBytes;
 use crate::mpi::constants;
 use std::cell::UnsafeCell;
 use std::time::Duration;
@@ -119,42 +120,9 @@ fn discard_next(line: &Exchange) -> Option<(i32, i32)> {
         let place = unsafe { &mut *DISCARDED.0.get() };
         take_found(line, found, place)
     } else {
+        // The recorder's own memory may be used up.
         let mut room = MappedBytes::new(bytes)?;
         take_found(line, found, room.bytes())
     };
     Some((taken.from, taken.tag))
-}
-
-/// Memory straight from the system, for a message that is longer than most: the recorder's own memory may be used up.
-struct MappedBytes {
-    start: *mut u8,
-    length: usize,
-}
-
-impl MappedBytes {
-    /// So many bytes; `None` if the system has none.
-    fn new(length: usize) -> Option<MappedBytes> {
-        let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        );
-        // SAFETY: a new mapping, where the kernel likes.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
-        (start != libc::MAP_FAILED).then_some(MappedBytes {
-            start: start.cast(),
-            length,
-        })
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: mapped by this value, which nobody else has, and zero where nothing was written.
-        unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
-    }
-}
-
-impl Drop for MappedBytes {
-    fn drop(&mut self) {
-        // SAFETY: a mapping of ours that ends with this value.
-        unsafe { libc::munmap(self.start.cast(), self.length) };
-    }
 }

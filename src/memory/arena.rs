@@ -68,7 +68,7 @@ fn locked<T>(f: impl FnOnce(&mut FreePieces) -> T) -> T {
 }
 
 /// Maps at `at`, or where the kernel likes.
-fn map(at: usize, bytes: usize, protection: i32, flags: i32) -> Option<usize> {
+pub(super) fn map(at: usize, bytes: usize, protection: i32, flags: i32) -> Option<usize> {
     // SAFETY: a new mapping, or one in place of our own, which nobody has got anything of yet.
     let address = unsafe {
         libc::mmap(

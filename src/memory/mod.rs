@@ -8,12 +8,14 @@
 
 mod arena;
 mod guard;
+mod mapped;
 pub mod page;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 pub use guard::{MergeStopped, unless_exhausted};
+pub use mapped::MappedBytes;
 
 /// Room set aside if nothing limits the address space: enough for a merge, and as much again for MPI meanwhile.
 const MAX_ROOM_BYTES: usize = 40 << 20;
