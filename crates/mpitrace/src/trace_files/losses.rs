@@ -2,39 +2,63 @@
 
 use crate::failure::Failure;
 use crate::terminal::tell;
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::path::Path;
 use trace_model::{Losses, Stop};
 
+/// The errors of the system among an error and its causes.
+fn system_errors(stop: &Stop) -> impl Iterator<Item = &io::Error> {
+    let first: &(dyn Error + 'static) = stop.as_ref();
+    std::iter::successors(Some(first), |&error| error.source())
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+}
+
 /// The error that stopped a conversion as the failure of a command.
 pub fn failure(stop: Stop) -> Failure {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(stop.as_ref());
-    while let Some(error) = cause {
-        if let Some(io) = error.downcast_ref::<io::Error>()
-            && io.kind() == io::ErrorKind::BrokenPipe
-        {
-            return Failure::ClosedPipe;
-        }
-        cause = error.source();
+    let is_closed = system_errors(&stop).any(|error| error.kind() == io::ErrorKind::BrokenPipe);
+    match is_closed {
+        true => Failure::ClosedPipe,
+        false => Failure::Data(stop.to_string()),
     }
-    Failure::Data(stop.to_string())
 }
 
 /// The error that stopped the writing of a file. A failure of the system is one of that file, which it names.
 pub fn failure_writing(stop: Stop, output: &Path) -> Failure {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(stop.as_ref());
-    while let Some(error) = cause {
-        if let Some(io) = error.downcast_ref::<io::Error>() {
-            let name = output.display().to_string();
-            let is_named = stop.to_string().starts_with(&name);
-            return match is_named || io.kind() == io::ErrorKind::BrokenPipe {
-                true => failure(stop),
-                false => Failure::Data(format!("{name}: {stop}")),
-            };
-        }
-        cause = error.source();
+    let is_of_system = system_errors(&stop).next().is_some();
+    failure(match is_of_system {
+        true => named(stop, output),
+        false => stop,
+    })
+}
+
+/// The error with the name of the file it is about, unless that is told already.
+pub fn named(stop: Stop, path: &Path) -> Stop {
+    let name = path.display().to_string();
+    if stop.to_string().starts_with(&name) {
+        return stop;
     }
-    failure(stop)
+    Box::new(FileError { name, stop })
+}
+
+/// An error and the name of the file it is about.
+#[derive(Debug)]
+struct FileError {
+    name: String,
+    stop: Stop,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.stop)
+    }
+}
+
+impl Error for FileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.stop.as_ref())
+    }
 }
 
 /// Says on stderr what a conversion could not carry over.

@@ -6,12 +6,11 @@ use crate::terminal::progress::TaskProgress;
 use crate::terminal::tell;
 use crate::terminal::units::seconds;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::failure;
+use crate::trace_files::losses::{failure, named};
 use crate::trace_files::only_messages::OnlyMessages;
 use crate::trace_files::pipeline;
 use crate::trace_files::target::Target;
 use analysis::performance::{WaitsOfCalls, waits_of_calls};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use trace_formats::{alog, chrome, clog1, clog2, otf2, paje, perfetto, slog1, slog2};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Sink, Source, Stop};
@@ -152,34 +151,6 @@ impl<S: Sink> Sink for FileNamingSink<S> {
     fn finish(self: Box<Self>) -> Result<Losses, Stop> {
         let FileNamingSink { sink, path } = *self;
         Box::new(sink).finish().map_err(|stop| named(stop, &path))
-    }
-}
-
-/// The error with the name of the file it is about, unless that is told already.
-fn named(stop: Stop, path: &Path) -> Stop {
-    let name = path.display().to_string();
-    if stop.to_string().starts_with(&name) {
-        return stop;
-    }
-    Box::new(FileError { name, stop })
-}
-
-/// An error and the name of the file it is about.
-#[derive(Debug)]
-struct FileError {
-    name: String,
-    stop: Stop,
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.stop)
-    }
-}
-
-impl std::error::Error for FileError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(self.stop.as_ref())
     }
 }
 
