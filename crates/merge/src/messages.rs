@@ -84,10 +84,7 @@ impl ProcessWalk<'_> {
                 match plan.recv.map(|r| self.incoming(plan, r, call)) {
                     // From MPI_PROC_NULL nothing comes, but a wildcard is negative, too.
                     Some(recv) if !self.is_null(recv.source) => {
-                        let start = RequestStart {
-                            call: call.call,
-                            starts: 0,
-                        };
+                        let start = RequestStart::of(call.call);
                         let posted = match message {
                             Some(message) => message.posted,
                             None => self.posted.post(comm, recv.wanted(), start),
@@ -120,10 +117,7 @@ impl ProcessWalk<'_> {
                         prepared,
                         send: plan.send.and_then(|s| self.outgoing(plan, s, call)),
                         recv: plan.recv.map(|r| self.incoming(plan, r, call)),
-                        start: RequestStart {
-                            call: call.call,
-                            starts: 0,
-                        },
+                        start: RequestStart::of(call.call),
                         ..RequestMessages::other(comm, 0)
                     };
                     self.requests
@@ -184,15 +178,12 @@ impl ProcessWalk<'_> {
     /// sender.
     fn post_matched(&mut self, comm: CommId, plan: &FunctionPlan<'_>, call: &Call<'_>) -> u64 {
         let status = plan.status.and_then(|i| plan.status(call.payload, i));
-        let start = RequestStart {
-            call: call.call,
-            starts: 0,
-        };
         match status {
             Some(status) if status.source >= 0 => {
                 let (source, tag) = (status.source.into(), status.tag.into());
                 let wanted = ReceivedMessage { source, tag };
-                self.posted.post(Some(comm), wanted, start)
+                self.posted
+                    .post(Some(comm), wanted, RequestStart::of(call.call))
             }
             _ => 0,
         }

@@ -33,7 +33,7 @@ struct PostedReceive {
 /// A receive that is completed, and what it got.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompletedReceive {
-    /// Its number in the order of posting; `None` if it is posted and completed by one call.
+    /// Number of the receive in the order of posting; `None` if it is posted and completed by one call.
     pub posted: Option<u64>,
     pub comm: Option<CommId>,
     pub got: ReceivedMessage,
@@ -165,10 +165,6 @@ mod tests {
         ReceivedMessage { source, tag }
     }
 
-    fn start(call: u64) -> RequestStart {
-        RequestStart { call, starts: 0 }
-    }
-
     fn got(posted: u64, source: i64, tag: i64) -> CompletedReceive {
         CompletedReceive {
             posted: (posted != 0).then_some(posted),
@@ -185,11 +181,11 @@ mod tests {
     ) -> Vec<i32> {
         let wildcards: Map<RequestStart, ReceivedMessage> = wildcards
             .iter()
-            .map(|&(call, got)| (start(call), got))
+            .map(|&(call, got)| (RequestStart::of(call), got))
             .collect();
         let mut receives = PostedReceives::default();
         for (call, &wanted) in (1..).zip(wanted) {
-            assert_eq!(receives.post(WORLD, wanted, start(call)), call);
+            assert_eq!(receives.post(WORLD, wanted, RequestStart::of(call)), call);
         }
         let complete = |&receive: &CompletedReceive| receives.complete(receive, || &wildcards);
         completed.iter().map(complete).collect()
@@ -229,7 +225,7 @@ mod tests {
     fn a_cancelled_receive_gets_nothing() {
         let mut receives = PostedReceives::default();
         let none = Map::default();
-        receives.post(WORLD, message(1, 7), start(1));
+        receives.post(WORLD, message(1, 7), RequestStart::of(1));
         receives.cancel(1);
         assert_eq!(receives.complete(got(0, 1, 7), || &none), 0);
         receives.remove(1);

@@ -97,7 +97,7 @@ pub enum StartedKind {
 /// A message that a call has taken out of matching.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchedMessage {
-    /// Its communicator.
+    /// Communicator of the message.
     pub comm: CommId,
     /// Number of the call in the order in which the process posts receives.
     pub posted: u64,

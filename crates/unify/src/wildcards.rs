@@ -29,6 +29,13 @@ pub struct RequestStart {
     pub starts: u32,
 }
 
+impl RequestStart {
+    /// An operation of the call with this counter, before any start of its own.
+    pub fn of(call: u64) -> RequestStart {
+        RequestStart { call, starts: 0 }
+    }
+}
+
 /// Messages that are remembered; beyond that a receive with a wildcard counts where it is completed.
 const MAX_MESSAGES: usize = 1 << 18;
 
@@ -95,10 +102,7 @@ pub fn wildcard_messages(
                 return receives.forget(handle, thread);
             }
             let mut receive = PostedReceive {
-                start: RequestStart {
-                    call: call.call,
-                    starts: 0,
-                },
+                start: RequestStart::of(call.call),
                 number: 0,
                 has_wildcard: has_wildcard(plan, call),
             };

@@ -53,11 +53,11 @@ pub enum WaitsFor {
 /// What a process does that is in no call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutsideCalls {
-    /// It computes, or was killed while it did: it can go on, or could have.
+    /// The process computes, or was killed while it did: it can go on, or could have.
     Computes,
-    /// It has come to MPI_Finalize.
+    /// The process has come to MPI_Finalize.
     Finalized,
-    /// It has exited by itself without MPI_Finalize.
+    /// The process has exited by itself without MPI_Finalize.
     Exited,
 }
 

@@ -48,7 +48,7 @@ pub struct CorrectnessPass {
     pub(super) left: Vec<LeftObjects>,
     /// Processes of which there are calls.
     pub(super) processes: u32,
-    /// Those of them that came to MPI_Finalize, so that their objects were counted.
+    /// Processes that came to MPI_Finalize, so that their objects were counted.
     pub(super) finalized: u32,
     /// Classes of error codes, and their names.
     pub(super) error_names: HashMap<i64, (i64, String)>,

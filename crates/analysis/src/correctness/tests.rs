@@ -232,6 +232,21 @@ fn receive(asked: Option<AskedMessage>) -> UnfinishedCall {
     }
 }
 
+fn send(asked: Option<AskedMessage>) -> UnfinishedCall {
+    UnfinishedCall {
+        send: asked,
+        ..UnfinishedCall::default()
+    }
+}
+
+/// The ranks that a finding names, and whom each waits for.
+fn waiting(found: &Finding) -> Vec<(u32, Option<&str>)> {
+    let calls = found.calls.iter();
+    calls
+        .map(|call| (call.rank, call.waits_for.as_deref()))
+        .collect()
+}
+
 #[test]
 fn a_circle_is_found_and_who_waits_for_it() {
     let table = wrappers::table().expect("the table");
@@ -253,12 +268,10 @@ fn a_circle_is_found_and_who_waits_for_it() {
     assert_eq!(kinds(&report), [FindingKind::Deadlock]);
     let found = &report.findings[0];
     assert_eq!(found.count, 4);
-    let circle: Vec<_> = found
-        .calls
-        .iter()
-        .map(|call| (call.rank, call.waits_for.as_deref()))
-        .collect();
-    assert_eq!(circle, [(0, Some("1")), (1, Some("2")), (2, Some("0"))]);
+    assert_eq!(
+        waiting(found),
+        [(0, Some("1")), (1, Some("2")), (2, Some("0"))]
+    );
     assert_eq!(
         found.calls[0].awaited.as_deref(),
         Some("a message from rank 1 with tag 5 on MPI_COMM_WORLD")
@@ -277,14 +290,7 @@ fn who_can_go_on_is_not_stuck() {
     let asked = run.asked(0, 5, 4);
     run.hang(1, "MPI_Recv", receive(asked));
     let asked = run.asked(3, 5, 4);
-    run.hang(
-        2,
-        "MPI_Send",
-        UnfinishedCall {
-            send: asked,
-            ..UnfinishedCall::default()
-        },
-    );
+    run.hang(2, "MPI_Send", send(asked));
     let asked = run.asked(2, 5, 4);
     run.hang(3, "MPI_Recv", receive(asked));
     run.pass.end_outside(4, OutsideCalls::Computes);
@@ -363,13 +369,6 @@ fn other_roots_are_told_alone() {
         });
     }
     assert_eq!(kinds(&run.finalized()), [FindingKind::CollectiveRoot]);
-}
-
-fn send(asked: Option<AskedMessage>) -> UnfinishedCall {
-    UnfinishedCall {
-        send: asked,
-        ..UnfinishedCall::default()
-    }
 }
 
 impl Run<'_> {
@@ -498,12 +497,10 @@ fn a_rank_does_not_wait_for_itself_among_others() {
         run.hang(rank, "MPI_Recv", receive(anybody));
     }
     let report = run.pass.finish();
-    let circle: Vec<_> = report.findings[0]
-        .calls
-        .iter()
-        .map(|call| (call.rank, call.waits_for.as_deref()))
-        .collect();
-    assert_eq!(circle, [(0, Some("1")), (1, Some("0"))]);
+    assert_eq!(
+        waiting(&report.findings[0]),
+        [(0, Some("1")), (1, Some("0"))]
+    );
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn regularity(ranges: &[TimeBBox]) -> f64 {
     alike(&ranges.iter().map(length).collect::<Vec<_>>())
 }
 
-/// The same of lengths.
+/// The part of lengths that are at least half and at most twice the one before.
 fn alike(lengths: &[f64]) -> f64 {
     let pairs = lengths.windows(2);
     let number = pairs.len().max(1) as f64;

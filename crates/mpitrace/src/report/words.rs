@@ -108,7 +108,7 @@ pub fn verdict(report: &PerformanceReport) -> String {
     sentences.join(" ")
 }
 
-/// Which rank computes longest, if that matters.
+/// The sentence about the rank that computes longest, if that matters.
 fn imbalance(report: &PerformanceReport, has_threads: bool) -> Option<String> {
     let efficiencies = &report.efficiencies;
     let whose = match has_threads {

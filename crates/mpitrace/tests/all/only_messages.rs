@@ -3,7 +3,7 @@
 use crate::exported::{stderr, succeeds, synth};
 use serde_json::Value;
 
-/// Those that `mpitrace arrows` draws from calls to operations.
+/// The arrows that `mpitrace arrows` draws from calls to operations are not counted as messages behind a conversion.
 #[test]
 fn arrows_that_are_no_messages_stay_behind() {
     let folder = tempfile::tempdir().unwrap();
