@@ -28,6 +28,7 @@ pub(crate) mod modes;
 pub(crate) mod path;
 pub(crate) mod poll;
 pub(crate) mod slow;
+pub(crate) mod world_collectives;
 
 use crate::mpi::handles::HandleBits;
 use crate::platform::{clock, stack};

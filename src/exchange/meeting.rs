@@ -70,6 +70,8 @@ pub struct AbsentRanks {
 pub enum Missed {
     /// Some ranks have no recorder.
     Absent(AbsentRanks),
+    /// All ranks are here and wait, but have made different numbers of collective calls on MPI_COMM_WORLD: at least and at most so many.
+    OutOfStep { least: u64, most: u64 },
     /// All ranks are here and wait, but MPI makes no communicator of them. The program may have begun a nonblocking collective call on MPI_COMM_WORLD that
     /// not all ranks have made, which stands in the way; or ranks have no way to reach each other.
     Apart,

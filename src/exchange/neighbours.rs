@@ -104,8 +104,15 @@ pub fn all_with_block_files(folder: &Path, size: u32) -> Option<u32> {
         return None;
     }
     let expected = ProcessEnvironment::Own.local_size()?;
+    let is_alive = |pid: &str| Path::new("/proc").join(pid).exists();
+    let ranks = with_block_files(folder, is_alive);
+    (ranks.len() >= expected as usize).then_some(expected)
+}
+
+/// Ranks that have a block file in `folder`, of processes whose ID `is_wanted`.
+pub fn with_block_files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<u32> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let ranks: BTreeSet<u32> = names
+    names
         .filter_map(|entry| {
             let name = entry.file_name();
             let name = name.to_str()?.strip_prefix("libtrace.")?;
@@ -113,11 +120,9 @@ pub fn all_with_block_files(folder: &Path, size: u32) -> Option<u32> {
             // The program's name may have dots: rank and process come last.
             let mut words = name.rsplit('.');
             let (pid, rank) = (words.next()?, words.next()?.parse().ok()?);
-            let is_alive = Path::new("/proc").join(pid).exists();
-            is_alive.then_some(rank)
+            is_wanted(pid).then_some(rank)
         })
-        .collect();
-    (ranks.len() >= expected as usize).then_some(expected)
+        .collect()
 }
 
 /// Looks for a recorder in the mappings of a process, the text of /proc/PID/maps.

@@ -1,5 +1,6 @@
-//! Waiting for the ranks of this host in MPI_Finalize, without a message of ours: each adds a byte to a file beside the block
-//! files, and goes on when there are as many as ranks on this host. So a rank that never comes leaves no request of ours pending
+//! Waiting for the ranks of this host in MPI_Finalize, without a message of ours: each adds a word to a file beside the block
+//! files, and goes on when there are as many as ranks on this host. The word is the number of collective calls that the rank has made on
+//! MPI_COMM_WORLD, and a letter. So a rank that never comes leaves no request of ours pending
 //! in MPI, of which some libraries complain. The file is a hint: what it says wrongly shows when the ranks meet. Hosts may share the
 //! folder, so each has a file of its own.
 
@@ -31,33 +32,53 @@ pub struct HostOfRun<'a> {
     pub expected: u32,
 }
 
-/// Waits until all ranks of `here` have come, which write their block files to `folder`, and gives the number of those that have no memory for messages
-/// (`is_starved`). `meanwhile` is called again and again: the ranks that have not come may need something of this one.
+/// What a rank says when it comes.
+#[derive(Clone, Copy)]
+pub struct Arrival {
+    /// Whether its limits leave MPI no memory for messages of the merge.
+    pub is_starved: bool,
+    /// Number of collective calls on MPI_COMM_WORLD that it has begun.
+    pub collectives: u64,
+}
+
+/// What the ranks of a host have said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrivals {
+    /// Number of ranks that have no memory for messages.
+    pub starved: u64,
+    /// Least and most collective calls on MPI_COMM_WORLD that a rank has begun; `None` where not every rank has told it.
+    pub collectives: Option<(u64, u64)>,
+}
+
+/// Waits until all ranks of `here` have come, which write their block files to `folder`, and gives what they have said. `own` is what this one
+/// says. `meanwhile` is called again and again: the ranks that have not come may need something of this one.
 ///
 /// # Errors
 /// One did not come within the `deadline`, or another has given up. Where the file cannot be used there is none.
 pub fn wait(
     folder: &Path,
     here: HostOfRun<'_>,
-    is_starved: bool,
+    own: Arrival,
     deadline: Option<Duration>,
     meanwhile: impl Fn(),
-) -> Result<u64, ExchangeFailure> {
+) -> Result<Arrivals, ExchangeFailure> {
     let HostOfRun {
         run,
         host,
         expected,
     } = here;
-    let (own, alone) = match is_starved {
-        true => (STARVED, 1),
-        false => (ARRIVED, 0),
+    let alone = Arrivals {
+        starved: u64::from(own.is_starved),
+        collectives: None,
     };
+    let letter = if own.is_starved { STARVED } else { ARRIVED };
+    let word = format!("{}{}", own.collectives, char::from(letter));
     let (host, user) = (job::hash(host), files::user());
     let path = folder.join(blockfile::arrivals::name(run, host, user));
     let Ok(mut file) = files::open_shared(&path, true, 0o600) else {
         return Ok(alone);
     };
-    if run == 0 || expected < 2 || file.write_all(&[own]).is_err() {
+    if run == 0 || expected < 2 || file.write_all(word.as_bytes()).is_err() {
         drop(std::fs::remove_file(&path));
         return Ok(alone);
     }
@@ -75,7 +96,10 @@ pub fn wait(
             return Err(ExchangeFailure::Absent);
         }
         if are_all_here {
-            return Ok(starved);
+            return Ok(Arrivals {
+                starved,
+                collectives: collectives(&said),
+            });
         }
         if patience.is_over() {
             drop(file.write_all(&[GIVEN_UP]));
@@ -94,6 +118,19 @@ fn read(file: &mut File) -> Vec<u8> {
     said
 }
 
+/// Least and most of the numbers in front of the letters; `None` if one has no number.
+fn collectives(said: &[u8]) -> Option<(u64, u64)> {
+    let words = said.split_inclusive(|byte| !byte.is_ascii_digit());
+    let numbers: Option<Vec<u64>> = words
+        .map(|word| {
+            let (_, digits) = word.split_last()?;
+            std::str::from_utf8(digits).ok()?.parse().ok()
+        })
+        .collect();
+    let numbers = numbers?;
+    Some((*numbers.iter().min()?, *numbers.iter().max()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +143,21 @@ mod tests {
         }
     }
 
+    /// What a rank with memory says.
+    fn own(collectives: u64) -> Arrival {
+        Arrival {
+            is_starved: false,
+            collectives,
+        }
+    }
+
+    fn told(starved: u64, collectives: (u64, u64)) -> Result<Arrivals, ExchangeFailure> {
+        Ok(Arrivals {
+            starved,
+            collectives: Some(collectives),
+        })
+    }
+
     fn folder(name: &str) -> std::path::PathBuf {
         let folder = std::env::temp_dir().join(format!("arrivals-{name}-{}", std::process::id()));
         drop(std::fs::remove_dir_all(&folder));
@@ -116,18 +168,13 @@ mod tests {
     #[test]
     fn all_go_on_when_the_last_has_come() {
         let folder = folder("all");
-        let arrive = || {
-            wait(
-                &folder,
-                here(3),
-                false,
-                Some(Duration::from_secs(60)),
-                || (),
-            )
-        };
+        let limit = Some(Duration::from_secs(60));
+        let arrive = || wait(&folder, here(3), own(12), limit, || ());
         std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..3).map(|_| scope.spawn(arrive)).collect();
-            assert!(ranks.into_iter().all(|rank| rank.join().unwrap() == Ok(0)));
+            for rank in ranks {
+                assert_eq!(rank.join().unwrap(), told(0, (12, 12)));
+            }
         });
         assert_eq!(
             std::fs::read_dir(&folder).unwrap().count(),
@@ -138,18 +185,51 @@ mod tests {
     }
 
     #[test]
+    fn all_hear_of_ranks_that_are_out_of_step() {
+        let folder = folder("step");
+        let limit = Some(Duration::from_secs(60));
+        let arrive = |collectives| wait(&folder, here(3), own(collectives), limit, || ());
+        std::thread::scope(|scope| {
+            let ranks = [10, 9, 10].map(|count| scope.spawn(move || arrive(count)));
+            for rank in ranks {
+                assert_eq!(rank.join().unwrap(), told(0, (9, 10)));
+            }
+        });
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_recorder_that_tells_no_number_of_calls_leaves_it_open() {
+        assert_eq!(collectives(b"10a9s10a"), Some((9, 10)));
+        assert_eq!(collectives(b"0a"), Some((0, 0)));
+        assert_eq!(collectives(b"10aa10a"), None);
+        assert_eq!(collectives(b""), None);
+    }
+
+    #[test]
     fn all_hear_of_ranks_without_memory() {
         let folder = folder("starved");
         let limit = Some(Duration::from_secs(60));
-        let arrive = |is_starved| wait(&folder, here(3), is_starved, limit, || ());
+        let arrive = |is_starved| {
+            let own = Arrival {
+                is_starved,
+                ..own(1)
+            };
+            wait(&folder, here(3), own, limit, || ())
+        };
         std::thread::scope(|scope| {
             let ranks =
                 [true, false, true].map(|is_starved| scope.spawn(move || arrive(is_starved)));
             for rank in ranks {
-                assert_eq!(rank.join().unwrap(), Ok(2));
+                assert_eq!(rank.join().unwrap(), told(2, (1, 1)));
             }
         });
-        assert_eq!(wait(&folder, here(1), true, limit, || ()), Ok(1));
+        let starved = Arrival {
+            is_starved: true,
+            ..own(1)
+        };
+        let alone = wait(&folder, here(1), starved, limit, || ()).unwrap();
+        assert_eq!(alone.starved, 1);
         std::fs::remove_dir_all(folder).unwrap();
     }
 
@@ -159,13 +239,13 @@ mod tests {
         let first = wait(
             &folder,
             here(2),
-            false,
+            own(1),
             Some(Duration::from_millis(20)),
             || (),
         );
         assert_eq!(first, Err(ExchangeFailure::Absent));
         assert_eq!(
-            wait(&folder, here(2), false, None, || ()),
+            wait(&folder, here(2), own(1), None, || ()),
             Err(ExchangeFailure::Absent)
         );
         assert_eq!(
@@ -186,17 +266,17 @@ mod tests {
                 host,
                 ..here(expected)
             };
-            wait(&folder, here, false, limit, || ())
+            wait(&folder, here, own(1), limit, || ())
         };
         std::thread::scope(|scope| {
             let first = scope.spawn(|| arrive("a", 2));
             while std::fs::read_dir(&folder).unwrap().count() == 0 {
                 std::thread::yield_now();
             }
-            assert_eq!(arrive("b", 1), Ok(0));
+            assert_eq!(arrive("b", 1).unwrap().starved, 0);
             assert!(!first.is_finished(), "one of two ranks has come");
-            assert_eq!(arrive("a", 2), Ok(0));
-            assert_eq!(first.join().unwrap(), Ok(0));
+            assert_eq!(arrive("a", 2), told(0, (1, 1)));
+            assert_eq!(first.join().unwrap(), told(0, (1, 1)));
         });
         std::fs::remove_dir_all(folder).unwrap();
     }

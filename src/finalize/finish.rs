@@ -15,6 +15,7 @@ use super::trouble::{Trouble, on_rank, said};
 use super::zero::{FromZero, from_zero};
 use crate::api::mpe;
 use crate::blocks::own;
+use crate::call::world_collectives;
 use crate::define;
 use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
@@ -627,7 +628,19 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
             host: &host::kernel_start(),
             expected,
         };
-        arrivals::wait(folder, here, is_starved, settings.deadline, meanwhile).map_err(said)?
+        let own = arrivals::Arrival {
+            is_starved,
+            collectives: world_collectives::begun(),
+        };
+        let arrivals =
+            arrivals::wait(folder, here, own, settings.deadline, meanwhile).map_err(said)?;
+        if let Some((least, most)) = arrivals.collectives
+            && least != most
+            && i64::from(expected) == i64::from(world.size)
+        {
+            return Err(Unmerged::Missed(Missed::OutOfStep { least, most }));
+        }
+        arrivals.starved
     } else if let Some(absent) = meeting::absent(world.size) {
         return Err(Unmerged::Missed(Missed::Absent(absent)));
     } else {

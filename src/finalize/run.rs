@@ -4,15 +4,16 @@ use super::finish::{KeptForCaller, Unmerged, finish};
 use super::first;
 use super::leaving::{self, LeavingProcess};
 use super::trouble::{Trouble, on_rank};
-use crate::blocks::own;
+use crate::blocks::{BlockStore, own};
 use crate::exchange::meeting::{self, AbsentRanks, Missed};
-use crate::exchange::{giving_up, reasons, under_way};
+use crate::exchange::{giving_up, neighbours, reasons, under_way};
 use crate::in_force;
 use crate::memory::{self, MergeStopped};
 use crate::mpi::world::{self, World};
 use crate::platform::host;
 use crate::platform::say::say;
 use settings::Settings;
+use std::collections::BTreeSet;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
 /// takes part like the others.
@@ -92,13 +93,20 @@ fn files_stay(world: &World, why: &str) {
     }
 }
 
-/// Merges the ranks that have a recorder without MPI, if all ranks are on this host; otherwise the block files stay.
+/// Merges the ranks that have a recorder without MPI, if all ranks are on this host and their block files in one folder; otherwise the block files
+/// stay.
 fn go_on_apart(world: &World, missed: &Missed, settings: &Settings) {
     let size = world.size as u32;
     let (who, absent, are_all_here) = match missed {
         Missed::Absent(absent) => {
             let who = said_absent(absent, size);
             (who, &absent.ranks[..], absent.are_all_here)
+        }
+        Missed::OutOfStep { least, most } => {
+            let who = format!(
+                "some ranks have made {least} collective calls on MPI_COMM_WORLD, others {most}"
+            );
+            (who, &[][..], true)
         }
         Missed::Apart => {
             let who = "all ranks are in MPI_Finalize but cannot exchange messages there, for example after a nonblocking collective call that not all of them made";
@@ -107,7 +115,16 @@ fn go_on_apart(world: &World, missed: &Missed, settings: &Settings) {
     };
     let first = (0..size).find(|rank| !absent.contains(rank));
     let is_first = first == Some(world.rank as u32);
-    let Some(store) = own::store().filter(|_| are_all_here && world.run != 0) else {
+    let lie_together = |store: &BlockStore| {
+        // Processes that have left already need not run any more.
+        let found = match store.path().parent() {
+            Some(folder) => neighbours::with_block_files(folder, |_| true),
+            None => BTreeSet::new(),
+        };
+        (0..size).all(|rank| absent.contains(&rank) || found.contains(&rank))
+    };
+    let can_leave = |store: &&_| are_all_here && world.run != 0 && lie_together(store);
+    let Some(store) = own::store().filter(can_leave) else {
         files_stay(world, &format!("{who}: not merged"));
         return;
     };

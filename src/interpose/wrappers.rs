@@ -22,6 +22,7 @@ use crate::call::filter;
 use crate::call::lengths;
 use crate::call::modes;
 use crate::call::poll;
+use crate::call::world_collectives;
 use crate::define::process_set;
 use crate::define::views;
 use crate::define::{self, CommOrigin};

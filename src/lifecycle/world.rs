@@ -3,6 +3,7 @@
 //! MPI_Finalize ([`crate::exchange::meeting`]).
 
 use crate::blocks::own;
+use crate::call::world_collectives;
 use crate::define;
 use crate::exchange::clocks;
 use crate::in_force;
@@ -57,6 +58,7 @@ pub fn begin(t: *mut Thread) {
         rank_is_known();
     }
     world::set(world);
+    world_collectives::count_on(all.bits());
     // SAFETY: the state of the running thread, which is inside MPI_Init.
     let mut t = unsafe { t.as_mut() };
     if let Some(t) = t.as_deref_mut() {

@@ -205,6 +205,18 @@ impl Function {
         })
     }
 
+    /// Index of the communicator of a collective call, all of whose ranks must make it in the same order: of blocking and nonblocking operations,
+    /// and of calls that make persistent ones. Functions that make communicators are not among them, except for MPI_Comm_idup and its like, which
+    /// do not block.
+    pub fn collective_comm(&self) -> Option<usize> {
+        let is_collective = match self.class {
+            Class::Collective | Class::Icollective | Class::CollectiveInit => true,
+            Class::CommCreate => self.name.starts_with("MPI_Comm_idup"),
+            _ => false,
+        };
+        self.comm().filter(|_| is_collective)
+    }
+
     /// Positions of count and datatype of the data that every rank passes to a collective function, whether it is the root or not; `None`
     /// where there is one count for each rank.
     pub fn own_amount(&self) -> Option<(usize, usize)> {

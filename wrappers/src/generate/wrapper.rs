@@ -43,6 +43,9 @@ impl FunctionWrapper<'_> {
             d.pointer_type(),
             2 * self.index
         );
+        if let Some(comm) = self.function.and_then(Function::collective_comm) {
+            put!(s, "    world_collectives::begins(a{comm}.bits());");
+        }
         put!(s, "    let mut call = Call::enter({}, P == 0);", self.index);
         if self
             .function
