@@ -149,6 +149,29 @@ impl Call {
         header.open_tag.store(tag as u32, Relaxed);
     }
 
+    /// Tells the tag of the message that the call sends that begins, besides what [`Call::waits`] tells.
+    ///
+    /// # Safety
+    /// The call is recorded: [`Call::ignored`] is false.
+    #[inline(always)]
+    pub unsafe fn sends_with_tag(&self, tag: i32) {
+        // SAFETY: the header of the thread's own block; not null by the caller.
+        let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
+        header.open_has_send_tag.store(1, Relaxed);
+        header.open_send_tag.store(tag as u32, Relaxed);
+    }
+
+    /// Tells on which file or window the call that begins waits for the other ranks.
+    ///
+    /// # Safety
+    /// The call is recorded: [`Call::ignored`] is false.
+    #[inline(always)]
+    pub unsafe fn waits_on_object(&self, object: u64) {
+        // SAFETY: the header of the thread's own block; not null by the caller.
+        let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
+        header.open_comm.store(object, Relaxed);
+    }
+
     /// Tells which request the call that begins is to complete.
     ///
     /// # Safety

@@ -5,6 +5,9 @@
  *   ssend       every rank sends synchronously to the next one, and nobody receives
  *   waitall     every rank waits for a message of the next one and for one of its own that nobody receives
  *   skip        rank 1 leaves out a barrier and waits for a message instead
+ *   fence       the same with MPI_Win_fence
+ *   write       the same with MPI_File_write_all
+ *   tags        every rank passes MPI_Sendrecv a tag that the next one does not receive
  *   order       rank 1 calls MPI_Barrier where the others call MPI_Allreduce
  *   root        rank 2 takes another root in MPI_Bcast; it may hang, so the program is killed
  *   op          rank 1 passes another operation to MPI_Reduce
@@ -85,12 +88,40 @@ static void transfers(const char *fault)
             MPI_Send(many, 4, MPI_INT, 1, 3, MPI_COMM_WORLD);
         else
             MPI_Recv(many, 2, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(fault, "tags")) {
+        static char out[1 << 20], in[1 << 20];
+        MPI_Sendrecv(out, sizeof out, MPI_BYTE, next, 5, in, sizeof in, MPI_BYTE, previous, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (!strcmp(fault, "none")) {
         MPI_Request request;
         MPI_Irecv(&other, 1, MPI_INT, previous, 1, MPI_COMM_WORLD, &request);
         MPI_Send(&value, 1, MPI_INT, next, 1, MPI_COMM_WORLD);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+}
+
+/* A call on a window or a file that rank 1 comes to after a message, which rank 0 sends behind its own call. */
+static void on_objects(const char *fault)
+{
+    static int memory[4];
+    int value = rank, wrong = rank == 1;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_File file = MPI_FILE_NULL;
+    if (!strcmp(fault, "fence"))
+        MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    else if (!strcmp(fault, "write"))
+        MPI_File_open(MPI_COMM_WORLD, "faults.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    else
+        return;
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn && wrong)
+            MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (window != MPI_WIN_NULL)
+            MPI_Win_fence(0, window);
+        else
+            MPI_File_write_all(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    }
+    if (rank == 0)
+        MPI_Send(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
 }
 
 static void collectives(const char *fault)
@@ -137,6 +168,7 @@ int main(int argc, char **argv)
     const char *fault = argc > 1 ? argv[1] : "none";
     transfers(fault);
     collectives(fault);
+    on_objects(fault);
     if (!strcmp(fault, "leaks"))
         leaks();
     if (!strcmp(fault, "window")) {

@@ -39,7 +39,8 @@ pub use length::{LengthQuery, LengthRule, Property};
 pub use parse::ParseError;
 pub use short::{ShortForm, ShortPlace};
 pub use table::{
-    BufferAmount, BufferExtent, Fortran, Function, Param, PollOutcome, Sentinel, Table,
+    BufferAmount, BufferExtent, COLLECTIVE_ON_OBJECTS, Fortran, Function, Param, PollOutcome,
+    Sentinel, Table,
 };
 
 /// The text of the table.

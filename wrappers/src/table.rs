@@ -1,7 +1,7 @@
 //! The parsed table: functions, their parameters, and the numbers by which records name them.
 
 use crate::carrier::Carrier;
-use crate::class::{Class, FileAccessKind};
+use crate::class::{Class, FileAccessKind, Phase};
 use crate::kind::{CType, Direction, Kind, words};
 use crate::length::LengthRule;
 use crate::short::ShortForm;
@@ -174,13 +174,31 @@ pub struct WaitArguments {
     pub source: Option<usize>,
     /// Tag of the message; of a call that sends and receives, that of the receive.
     pub tag: Option<usize>,
+    /// Tag of the message that goes out, of a call that sends and receives.
+    pub send_tag: Option<usize>,
     /// The request, or the array of requests.
     pub requests: Option<usize>,
+    /// The file or window that the ranks have in common.
+    pub object: Option<usize>,
 }
+
+/// Names of functions that the ranks of a file or window call together, as far as their class does not tell.
+pub const COLLECTIVE_ON_OBJECTS: [&str; 8] = [
+    "MPI_File_set_view",
+    "MPI_File_seek_shared",
+    "MPI_File_set_size",
+    "MPI_File_preallocate",
+    "MPI_File_sync",
+    "MPI_File_set_atomicity",
+    "MPI_File_set_info",
+    "MPI_Win_fence",
+];
 
 impl Function {
     /// Arguments that a running call tells of itself, as it may wait for other ranks; `None` for a function that does not wait, or has none.
     pub fn waits(&self) -> Option<WaitArguments> {
+        let is_nonblocking = self.io.is_some_and(|io| io.phase == Phase::Nonblocking);
+        let object = self.collective_object().filter(|_| !is_nonblocking);
         let is_blocking = match self.class {
             Class::Send
             | Class::Recv
@@ -192,17 +210,36 @@ impl Function {
             | Class::WinCreate => true,
             Class::CommCreate => !self.name.starts_with("MPI_Comm_idup"),
             Class::Probe => self.vain().is_none(),
-            _ => false,
+            _ => object.is_some(),
         };
         let requests = self.first(Kind::Request);
         let comm = self.comm();
-        (is_blocking && (comm.is_some() || requests.is_some())).then(|| WaitArguments {
+        let is_told = comm.is_some() || requests.is_some() || object.is_some();
+        (is_blocking && is_told).then(|| WaitArguments {
             comm,
             dest: self.first(Kind::Dest).or(self.first(Kind::Root)),
             source: self.first(Kind::Source),
             tag: self.params.iter().rposition(|p| p.kind == Kind::Tag),
+            send_tag: self
+                .first(Kind::Tag)
+                .filter(|_| self.class == Class::Sendrecv),
             requests,
+            object,
         })
+    }
+
+    /// Index of the file or window all of whose ranks make this call, in the same order.
+    pub fn collective_object(&self) -> Option<usize> {
+        let is_collective = match self.class {
+            Class::FileClose | Class::WinFree => true,
+            Class::FileAccess => self
+                .io
+                .is_some_and(|io| io.collective && io.phase != Phase::End),
+            Class::FileMeta | Class::RmaSync => COLLECTIVE_ON_OBJECTS.contains(&self.name.as_str()),
+            _ => false,
+        };
+        let object = self.first(Kind::File).or_else(|| self.first(Kind::Win));
+        object.filter(|_| is_collective)
     }
 
     /// Index of the communicator of a collective call, all of whose ranks must make it in the same order: of blocking and nonblocking operations,

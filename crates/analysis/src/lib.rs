@@ -8,4 +8,3 @@ pub mod correctness;
 pub mod io;
 pub mod performance;
 pub mod stats;
-mod together;

@@ -75,7 +75,7 @@ pub struct OpenCall {
 /// have are left over from other calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenArguments {
-    /// Raw handle of the communicator; 0 if nothing was told.
+    /// Raw handle of the communicator, file or window; 0 if nothing was told.
     pub comm: u64,
     /// Receiver of the message, or root.
     pub dest: i32,
@@ -83,6 +83,8 @@ pub struct OpenArguments {
     pub source: i32,
     /// Tag of the message, of a call that sends and receives that of the receive.
     pub tag: i32,
+    /// Tag of the message that goes out, of a call that sends and receives; `None` if it was not told.
+    pub send_tag: Option<i32>,
     /// Number of requests.
     pub request_count: u32,
     /// Raw handles of the first of them.
@@ -428,6 +430,10 @@ impl<'a> ThreadBlocks<'a> {
             dest: int(at::B_OPEN_DEST)?,
             source: int(at::B_OPEN_SOURCE)?,
             tag: int(at::B_OPEN_TAG)?,
+            send_tag: match u32_at(last, at::B_OPEN_HAS_SEND_TAG)? {
+                0 => None,
+                _ => int(at::B_OPEN_SEND_TAG),
+            },
             request_count: u32_at(last, at::B_OPEN_REQUEST_COUNT)?,
             requests,
         })

@@ -146,7 +146,8 @@ pub struct BlockHeader {
     pub tid: u64,
     /// Calls recorded in it, where blocks are used again; 0 while it is being filled.
     pub calls: AtomicU64,
-    /// Communicator of the running call, as a raw handle, where the function has one and may wait; 0 where nothing was told. This and the fields below are set before
+    /// Communicator of the running call, as a raw handle, where the function has one and may wait, or the file or window on which all its ranks make the call; 0 where
+    /// nothing was told. This and the fields below are set before
     /// `open_function`, and only by functions of which [`wrappers::Function::waits`] says so; other calls leave what was there.
     pub open_comm: AtomicU64,
     /// Receiver of the message of the running call, or the root of a collective call; an i32.
@@ -159,8 +160,10 @@ pub struct BlockHeader {
     pub open_request_count: AtomicU32,
     /// Raw handles of the first of these requests.
     pub open_requests: [AtomicU64; OPEN_REQUESTS],
-    /// Zero.
-    pub reserved: u64,
+    /// Whether [`open_send_tag`](Self::open_send_tag) is told; 0 in files of recorders that did not.
+    pub open_has_send_tag: AtomicU32,
+    /// Tag of the message that goes out, of a running call that sends and receives; an i32.
+    pub open_send_tag: AtomicU32,
 }
 
 /// Requests of a running call of which the header of a block has the handles.
@@ -197,6 +200,8 @@ pub mod at {
     pub const B_OPEN_DEST: usize = offset_of!(BlockHeader, open_dest);
     pub const B_OPEN_SOURCE: usize = offset_of!(BlockHeader, open_source);
     pub const B_OPEN_TAG: usize = offset_of!(BlockHeader, open_tag);
+    pub const B_OPEN_HAS_SEND_TAG: usize = offset_of!(BlockHeader, open_has_send_tag);
+    pub const B_OPEN_SEND_TAG: usize = offset_of!(BlockHeader, open_send_tag);
     pub const B_OPEN_REQUEST_COUNT: usize = offset_of!(BlockHeader, open_request_count);
     pub const B_OPEN_REQUESTS: usize = offset_of!(BlockHeader, open_requests);
     pub const B_TIME_BASE: usize = offset_of!(BlockHeader, time_base);

@@ -229,6 +229,7 @@ fn hung(mpi: Mpi, program: &Path, fault: &str) -> Value {
         .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
         .arg(program)
         .arg(fault)
+        .current_dir(folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -293,14 +294,32 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
             let ends = format!("ranks 0-2: running in {function}");
             assert_eq!(report["ends"], serde_json::json!([ends]), "{report:#}");
         }
-        // Ranks 0 and 2 wait in the barrier that rank 1 has not come to, as it waits for a message that rank 0 sends later.
-        let report = hung(mpi, &program, "skip");
+        // Each waits for the receiver of what it sends and for the sender of what it receives, and any two are a circle.
+        let report = hung(mpi, &program, "tags");
         let found = circle(&report);
-        let expected = [
-            (0, "MPI_Barrier".to_owned(), "1".to_owned()),
-            (1, "MPI_Recv".to_owned(), "0".to_owned()),
-        ];
-        assert_eq!(found, expected, "{mpi:?}: {report:#}");
+        let waits_for = ["1-2", "0,2", "0-1"];
+        let is_true = |(rank, function, others): &(u64, String, String)| {
+            function == "MPI_Sendrecv" && others == waits_for[*rank as usize]
+        };
+        assert!(
+            found.len() == 2 && found.iter().all(is_true),
+            "{mpi:?}: {report:#}"
+        );
         assert_eq!(report["findings"][0]["count"], 3, "{report:#}");
+        // Ranks 0 and 2 wait in a call that rank 1 has not come to, as it waits for a message that rank 0 sends later.
+        for (fault, function) in [
+            ("skip", "MPI_Barrier"),
+            ("fence", "MPI_Win_fence"),
+            ("write", "MPI_File_write_all"),
+        ] {
+            let report = hung(mpi, &program, fault);
+            let found = circle(&report);
+            let expected = [
+                (0, function.to_owned(), "1".to_owned()),
+                (1, "MPI_Recv".to_owned(), "0".to_owned()),
+            ];
+            assert_eq!(found, expected, "{mpi:?}: {report:#}");
+            assert_eq!(report["findings"][0]["count"], 3, "{report:#}");
+        }
     }
 }

@@ -237,6 +237,16 @@ impl FunctionWrapper<'_> {
                 int(wait.tag)
             );
         }
+        if let Some(tag) = wait.send_tag {
+            put!(s, "    call.sends_with_tag(a{tag} as i32);");
+        }
+        if let Some(object) = wait.object {
+            let handle = match self.params()[object].direction {
+                Direction::InOut => format!("before{object}"),
+                _ => format!("a{object}.bits()"),
+            };
+            put!(s, "    call.waits_on_object({handle});");
+        }
     }
 
     /// The file that the call closes.

@@ -221,6 +221,8 @@ impl<'a> Call<'a> {
 pub struct UnfinishedCall {
     /// Communicator of the call.
     pub comm: Option<CommKey>,
+    /// The file or window on which all its ranks make the call, with its handle.
+    pub on: Option<(ObjectKind, u64)>,
     /// The message that it sends.
     pub send: Option<AskedMessage>,
     /// The message that it receives or looks for.

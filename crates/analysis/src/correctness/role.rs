@@ -1,7 +1,6 @@
 //! Functions that ranks call together, and what they come together on.
 
-use crate::together::ON_OBJECTS;
-use wrappers::{Class, Function, Kind, Phase};
+use wrappers::{Class, Function, Kind};
 
 /// What the ranks of a collective call have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,19 +25,7 @@ pub(super) fn comes_together_on(function: &Function) -> Option<CollectiveOn> {
             Some(CollectiveOn::Communicator)
         }
         Class::FileOpen | Class::WinCreate => Some(CollectiveOn::Communicator),
-        Class::FileClose | Class::WinFree => Some(CollectiveOn::Object),
-        Class::FileAccess => {
-            let io = function.io?;
-            let begins = matches!(
-                io.phase,
-                Phase::Blocking | Phase::Nonblocking | Phase::Begin
-            );
-            (io.collective && begins).then_some(CollectiveOn::Object)
-        }
-        Class::FileMeta | Class::RmaSync => ON_OBJECTS
-            .contains(&function.name.as_str())
-            .then_some(CollectiveOn::Object),
-        _ => None,
+        _ => function.collective_object().map(|_| CollectiveOn::Object),
     }
 }
 

@@ -88,7 +88,7 @@ impl CorrectnessPass {
             }
             Class::Complete => self.wait_of_requests(process, function, unfinished),
             _ => {
-                let comm = process.comes_on(function, unfinished.comm, None);
+                let comm = process.comes_on(function, unfinished.comm, unfinished.on);
                 let arrival = Arrival {
                     place,
                     signature: unfinished.signature,

@@ -1,11 +1,10 @@
 //! What the categories of a trace mean for waiting: which calls send, receive, complete or come together, and which states are the program's own.
 
 use crate::io::Doing;
-use crate::together::ON_OBJECTS;
 use io_attribution::draw::{Shows, is_message, shows};
 use std::collections::HashMap;
 use trace_model::{Category, Topology};
-use wrappers::{Class, Function, Phase};
+use wrappers::{COLLECTIVE_ON_OBJECTS, Class, Function, Phase};
 
 /// Ranks whose coming the ranks of a collective call need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,7 +321,9 @@ fn comes_together(name: &str) -> bool {
         "MPI_Intercomm_merge",
         "MPI_Intercomm_create",
     ];
-    NAMES.contains(&name) || ON_OBJECTS.contains(&name) || members(name) == Members::MadeOnly
+    NAMES.contains(&name)
+        || COLLECTIVE_ON_OBJECTS.contains(&name)
+        || members(name) == Members::MadeOnly
 }
 
 #[cfg(test)]

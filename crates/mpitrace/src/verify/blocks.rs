@@ -362,14 +362,21 @@ impl ProcessWalk<'_, '_> {
                 ..UnfinishedCall::default()
             });
         }
-        let comm = reader.comm(Some(open.comm).filter(|&comm| comm != 0)?)?;
+        let handle = Some(open.comm).filter(|&handle| handle != 0)?;
+        if let Some(object) = wait.object {
+            let kind = ObjectKind::of(function.params[object].kind)?;
+            return Some(UnfinishedCall {
+                on: Some((kind, handle)),
+                ..UnfinishedCall::default()
+            });
+        }
+        let comm = reader.comm(handle)?;
         let asked = |peer: i32, is_send| AskedMessage {
             comm,
             peer: reader.peer(peer.into()),
-            // Of a call that does both, the tag is that of the receive.
-            tag: match is_send && function.class == Class::Sendrecv {
-                true => None,
-                false => reader.tag(open.tag.into()),
+            tag: match wait.send_tag {
+                Some(_) if is_send => open.send_tag,
+                _ => reader.tag(open.tag.into()),
             },
             bytes: None,
         };
