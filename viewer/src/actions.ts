@@ -3,6 +3,7 @@
 
 import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
+import { fullLabel } from "./labels";
 import {
   ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected, serverTimelines,
   shownTracks, span, trouble, view, waits, type PanelName, type View,
@@ -88,7 +89,7 @@ export function putCursor(timeline: number, t: number): void {
     t, timeline: at, timelines: view.peek().timelines, dt: (t1 - t0) / Math.max(1, area.peek().width) / 2, hide: view.peek().hide.join(","),
   });
   askJson<DrawableDetail | null>(view.peek().trace, here)
-    .then((found) => say(found ? describe(found) : `${layout.peek()?.label[at] ?? ""}, nothing here`))
+    .then((found) => say(found ? describe(found) : `${fullLabel(layout.peek(), at)}, nothing here`))
     .catch(report);
 }
 
@@ -277,7 +278,7 @@ export function pinTimeline(timeline = currentTimeline()): void {
   if (timeline === null || !timelines || key === undefined) return say("no timeline is chosen");
   const isPinned = timeline < timelines.pinned;
   setTimelines(withKey(view.peek().timelines, "pin", key, !isPinned));
-  say(`${timelines.label[timeline] ?? ""} ${isPinned ? "no longer pinned" : "pinned"}`);
+  say(`${fullLabel(timelines, timeline)} ${isPinned ? "no longer pinned" : "pinned"}`);
 }
 
 export function hideTimeline(timeline = currentTimeline()): void {
@@ -285,7 +286,7 @@ export function hideTimeline(timeline = currentTimeline()): void {
   const key = timeline === null ? undefined : timelines?.key[timeline];
   if (timeline === null || key === undefined) return say("no timeline is chosen");
   setTimelines(withKey(view.peek().timelines, "hide", key, true));
-  say(`${timelines?.label[timeline] ?? ""} hidden`);
+  say(`${fullLabel(timelines, timeline)} hidden`);
 }
 
 /** Lets another name be written for a timeline. */

@@ -107,7 +107,7 @@ incl: number | null, labels: Array<string>, };
 
 export type IndexProgress = { state: "none" | "building" | "ready", percent: number, };
 
-export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, rank: Array<number>, path: Array<Array<string>>, };
+export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, rank: Array<number>, thread: Array<number>, path: Array<Array<string>>, };
 
 export type OverviewAnswer = { t0: number, t1: number, bins: number, classes: Array<string>, share: Array<Array<number>>, exact: boolean, };
 

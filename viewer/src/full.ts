@@ -3,6 +3,7 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { Asker, askReference, question, report } from "./api";
 import type { DrawableDetail, TimelinesAnswer } from "./answers";
+import { fullLabel } from "./labels";
 import { depthsToAsk, FIRST_DEPTHS } from "./levels";
 import { item } from "./spec";
 import { change, layout, meta, say, view } from "./state";
@@ -28,7 +29,7 @@ export const fullSelected = signal<readonly DrawableDetail[]>([]);
 /** Name of what is shown in full, as the reader has named it. */
 export const fullName = computed(() => {
   const nth = layout.value?.key.indexOf(key.value) ?? -1;
-  return (nth >= 0 ? layout.value?.label[nth] : undefined) ?? fullTimelines.value?.label[0] ?? "…";
+  return fullLabel(layout.value, nth) || (fullTimelines.value?.label[0] ?? "…");
 });
 
 /** Shows a timeline in full. */
@@ -38,7 +39,7 @@ export function showInFull(timeline: number): void {
   const isOne = /^\d+$/.test(of) || (/^n\d+$/.test(of) && (timelines?.rank[timeline] ?? -1) >= 0);
   if (!isOne) return say("only a timeline of one rank or thread is shown in full");
   change({ full: of });
-  say(`${timelines?.label[timeline] ?? ""} in full: its call depths under one another; Esc leaves it`);
+  say(`${fullLabel(timelines, timeline)} in full: its call depths under one another; Esc leaves it`);
 }
 
 /** Shows a rank in full. */

@@ -2,6 +2,7 @@
 
 import type { DrawableDetail } from "./answers";
 import { duration, instant } from "./axis";
+import { fullLabel } from "./labels";
 import { layout, meta, span } from "./state";
 
 /** The category of something, by the name that the reader gave it. */
@@ -12,7 +13,7 @@ export function nameOf({ kind, name }: DrawableDetail): string {
 /** The line of something, by the name that the reader gave its timeline, unless that stands for many. */
 export function labelOf({ timeline, label }: { timeline: number; label: string }): string {
   const timelines = layout.value;
-  return timeline >= 0 && timelines && !timelines.group[timeline] ? (timelines.label[timeline] ?? label) : label;
+  return timeline >= 0 && timelines && !timelines.group[timeline] ? (fullLabel(timelines, timeline) || label) : label;
 }
 
 /** How long a state lasts without what is nested in it, if that is less than all of it and could be found out. */

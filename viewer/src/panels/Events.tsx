@@ -5,6 +5,7 @@ import { selectRef } from "../actions";
 import { askJson, isAbort, question, ApiError, type Value } from "../api";
 import type { EventsAnswer } from "../answers";
 import { duration, instant } from "../axis";
+import { fullLabel } from "../labels";
 import { layout, meta, rested } from "../state";
 import { short } from "../timeline/Tooltip";
 import { count, Csv, Exact, KindName, Panel, Subject, subjectValues } from "./parts";
@@ -62,7 +63,7 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     { id: "t0", title: "Begin", isNumber: true, cell: ({ t0 }) => instant(t0, length), by: ({ t0 }) => t0 },
     { id: "dur", title: "Duration", isNumber: true, cell: ({ kind, t0, t1 }) => (meta.value?.categories[kind]?.topology === "event" ? "" : duration(t1 - t0)), by: ({ t0, t1 }) => t1 - t0 },
     { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ kind }) => kind },
-    { id: "timeline", title: "Timeline", cell: ({ timeline, to }) => `${short(layout.value?.label[timeline] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ timeline }) => timeline },
+    { id: "timeline", title: "Timeline", cell: ({ timeline, to }) => `${short(fullLabel(layout.value, timeline) || "–", 60)}${to >= 0 ? ` → ${short(fullLabel(layout.value, to) || "–", 60)}` : ""}`, by: ({ timeline }) => timeline },
     { id: "info", title: "With", cell: ({ info }) => short(info, 160) },
   ];
   // A window that is too long for a table is no failure.

@@ -7,6 +7,7 @@ import { question } from "../api";
 import type { MatrixAnswer, SizesAnswer } from "../answers";
 import { bytes, duration } from "../axis";
 import { css, mix } from "../color";
+import { fullLabel } from "../labels";
 import { listOf, withItem } from "../spec";
 import { layout, meta, say, timelineCount, view } from "../state";
 import { colors } from "../timeline/Timeline";
@@ -29,7 +30,7 @@ function chosenTimelines(): { from: number; to: number } | null {
 }
 
 function label(timeline: number): string {
-  return short(layout.value?.label[timeline] ?? `timeline ${timeline}`, 40);
+  return short(fullLabel(layout.value, timeline) || `timeline ${timeline}`, 40);
 }
 
 /** The name of a timeline, or of so many from it on that are counted together. */

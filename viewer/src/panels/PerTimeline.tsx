@@ -5,6 +5,7 @@ import { pinTimeline, putCursor, setTimelines, toggleFull } from "../actions";
 import { duration, instant } from "../axis";
 import { ofCategory } from "../brush";
 import { nextHit } from "../finding";
+import { fullLabel } from "../labels";
 import { withItem } from "../spec";
 import { change, layout, meta, serverMeta, subject, view } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -26,12 +27,12 @@ interface TimelineUse {
 /** Whether cells tell shares of the time, not seconds. */
 const asShares = signal(false);
 
-/** Searches for a category on the rank of a timeline, puts the cursor there, and selects the first of these calls. */
+/** Searches for a category on the rank and thread of a timeline, puts the cursor there, and selects the first of these calls. */
 function searchCell(kind: number, timeline: number): void {
   const name = serverMeta.peek()?.categories[kind]?.name ?? "";
-  const rank = layout.peek()?.rank[timeline] ?? -1;
+  const [rank, thread] = [layout.peek()?.rank[timeline] ?? -1, layout.peek()?.thread[timeline] ?? -1];
   const { t0, t1, y0, y1, isRange } = subject.peek();
-  change({ query: `${ofCategory(name)}${rank < 0 ? "" : ` rank:${rank}`}`, sel: [], ...(isRange ? { range: { t0, t1, y0, y1 } } : {}) });
+  change({ query: `${ofCategory(name)}${rank < 0 ? "" : ` rank:${rank}`}${thread < 0 ? "" : ` thread:${thread}`}`, sel: [], ...(isRange ? { range: { t0, t1, y0, y1 } } : {}) });
   putCursor(timeline, t0);
   void nextHit(1);
 }
@@ -42,7 +43,7 @@ export function PerTimeline() {
   const length = stats?.span ?? 1;
   const { y0, y1 } = subject.value;
   const uses: TimelineUse[] = (stats?.timelines.busy ?? []).map((busy, timeline) => ({
-    timeline, label: layout.value?.label[timeline] ?? `timeline ${timeline}`, busy: busy / Math.max(1e-12, length * Math.max(1, stats?.timelines.threads[timeline] ?? 1)),
+    timeline, label: fullLabel(layout.value, timeline) || `timeline ${timeline}`, busy: busy / Math.max(1e-12, length * Math.max(1, stats?.timelines.threads[timeline] ?? 1)),
     ends: stats?.timelines.ends[timeline] ?? null, room: length * Math.max(1, stats?.timelines.threads[timeline] ?? 1), top: (stats?.timelines.top ?? []).map(({ excl }) => excl[timeline] ?? 0),
   })).filter(({ timeline }) => timeline >= y0 && timeline < y1 && !layout.value?.open[timeline]);
   const most = (stats?.timelines.top ?? []).map((_, nth) => uses.reduce((largest, { top, room }) => Math.max(largest, (top[nth] ?? 0) / (asShares.value ? room : 1)), 0));

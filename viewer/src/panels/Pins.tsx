@@ -6,6 +6,7 @@ import { pinSelection, putCursor, select } from "../actions";
 import { askReference, report } from "../api";
 import type { DrawableDetail } from "../answers";
 import { duration, instant } from "../axis";
+import { fullLabel } from "../labels";
 import { addNote, timelineOf, writeNote, writing } from "../notes";
 import { change, layout, rested, restedSpan } from "../state";
 import { MOST_NOTE } from "../url";
@@ -64,7 +65,7 @@ function Notes() {
         return (
           <li key={nth}>
             {timeline >= 0 ? <button type="button" class="link" onClick={() => putCursor(timeline, note.t)}>{at}</button> : <span>{at}</span>}
-            <span>{timeline >= 0 ? short(timelines?.label[timeline] ?? "", 60) : "timeline not shown"}</span>
+            <span>{timeline >= 0 ? short(fullLabel(timelines, timeline), 60) : "timeline not shown"}</span>
             {writing.value === nth ? (
               <NameField label="Text of the note" value={note.text} otherwise="text of the note" most={MOST_NOTE} onDone={(text) => writeNote(nth, text ?? note.text)} />
             ) : <b class="note-text">{short(note.text, MOST_NOTE)}</b>}

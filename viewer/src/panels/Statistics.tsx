@@ -6,6 +6,7 @@ import { question } from "../api";
 import type { CategoryNumbers, StatisticsAnswer } from "../answers";
 import { bytes, duration } from "../axis";
 import { brushOf } from "../brush";
+import { fullLabel } from "../labels";
 import { layout, meta, rested, serverMeta } from "../state";
 import { short } from "../timeline/Tooltip";
 import { useAnswer, type Shown } from "./answer";
@@ -40,7 +41,7 @@ export function Statistics() {
     { id: "max", title: "Longest", isNumber: true, cell: (category) => time(category, category.max), by: (category) => category.max ?? 0 },
     {
       id: "timeline", title: "On", hint: "Timeline of the longest", cell: ({ timeline_of_max: timeline }) => timeline !== null && timeline >= 0 && layout.value?.label[timeline] !== undefined
-        ? <button type="button" class="link" tabIndex={-1} onClick={() => putCursor(timeline, value?.t0 ?? 0)}>{short(layout.value.label[timeline] ?? "", 24)}</button> : "",
+        ? <button type="button" class="link" tabIndex={-1} onClick={() => putCursor(timeline, value?.t0 ?? 0)}>{short(fullLabel(layout.value, timeline), 24)}</button> : "",
     },
     { id: "bytes", title: "Bytes", hint: "Sent and received in it, or moved to and from files", isNumber: true, cell: (category) => category.bytes === 0 ? "" : bytes(category.bytes), by: (category) => category.bytes },
   ];
@@ -84,5 +85,5 @@ function sayTimelines(values: readonly number[]): string {
   let most = 0;
   for (let timeline = 1; timeline < values.length; timeline++) if (values[timeline]! > values[most]!) most = timeline;
   const sum = values.reduce((all, one) => all + one, 0);
-  return `Exclusive time of each timeline; most on ${short(layout.peek()?.label[most] ?? "", 40)}: ${duration(values[most] ?? 0)}, mean ${duration(sum / Math.max(1, values.length))}`;
+  return `Exclusive time of each timeline; most on ${short(fullLabel(layout.peek(), most), 40)}: ${duration(values[most] ?? 0)}, mean ${duration(sum / Math.max(1, values.length))}`;
 }

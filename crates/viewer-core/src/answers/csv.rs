@@ -7,7 +7,7 @@ use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
-use crate::timelines::layout::TimelineLayout;
+use crate::timelines::layout::{TimelineLayout, ViewTimeline};
 
 /// Lines of text.
 #[derive(Default)]
@@ -158,7 +158,7 @@ impl Viewer<'_> {
         let group = |first: i32| {
             let last = (first as usize + pairs.group as usize).min(layout.timelines.len());
             match pairs.group {
-                0 | 1 => label(first as usize).to_owned(),
+                0 | 1 => label(first as usize),
                 _ => format!(
                     "{} – {}",
                     label(first as usize),
@@ -193,7 +193,7 @@ impl Viewer<'_> {
             &"info",
         ]);
         for at in 0..found.name.len() {
-            let to = usize::try_from(found.to_timeline[at]).map_or("", label);
+            let to = usize::try_from(found.to_timeline[at]).map_or_else(|_| String::new(), label);
             table.line(&[
                 &found.t0[at],
                 &found.t1[at],
@@ -222,10 +222,8 @@ impl Viewer<'_> {
     }
 }
 
-/// The label of a timeline; empty if there is none at this position.
-fn label_of(layout: &TimelineLayout, timeline: usize) -> &str {
-    layout
-        .timelines
-        .get(timeline)
-        .map_or("", |timeline| timeline.label.as_str())
+/// The label of a timeline with those above it; empty if there is none at this position.
+fn label_of(layout: &TimelineLayout, timeline: usize) -> String {
+    let timeline = layout.timelines.get(timeline);
+    timeline.map_or_else(String::new, ViewTimeline::full_label)
 }

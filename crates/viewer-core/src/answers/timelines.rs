@@ -2,6 +2,7 @@
 
 use io_attribution::Actor;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use trace_model::lane_of;
 
 use super::answer::Answer;
@@ -19,6 +20,7 @@ impl Viewer<'_> {
     ) -> Result<Answer, ApiError> {
         let layout = self.layout(query, cancel)?;
         let timelines = || layout.timelines.iter();
+        let threaded = self.threaded_ranks();
         let answer = TimelinesAnswer {
             spec: &layout.spec,
             count: layout.timelines.len(),
@@ -34,11 +36,35 @@ impl Viewer<'_> {
             rank: (0..layout.timelines.len())
                 .map(|timeline| self.rank_of(layout.lines_of(timeline)))
                 .collect(),
+            thread: (0..layout.timelines.len())
+                .map(|timeline| self.thread_of(layout.lines_of(timeline), &threaded))
+                .collect(),
             path: timelines()
                 .map(|timeline| timeline.path.as_slice())
                 .collect(),
         };
         Answer::json(&answer, true)
+    }
+
+    /// The ranks that have threads other than the main one.
+    fn threaded_ranks(&self) -> BTreeSet<i32> {
+        let lines = self.trace().lines().iter().map(|line| &line.line);
+        let others = lines.filter(|line| line.thread > 0);
+        others.map(|line| line.rank).collect()
+    }
+
+    /// The thread that all of these lines are of, if it is one of a rank with several; -1 otherwise.
+    fn thread_of(&self, lines: &[u32], threaded: &BTreeSet<i32>) -> i32 {
+        let all = self.trace().lines();
+        let mut threads =
+            (lines.iter()).filter_map(|&line| Some(all.get(line as usize)?.line.thread));
+        match threads.next() {
+            Some(first) if threads.all(|thread| thread == first) => {
+                let is_one_of_several = threaded.contains(&self.rank_of(lines));
+                if is_one_of_several { first } else { -1 }
+            }
+            _ => -1,
+        }
     }
 
     /// The rank that all of these lines are of; -1 if there is none.
@@ -70,5 +96,6 @@ pub(super) struct TimelinesAnswer<'l> {
     open: Vec<bool>,
     pinned: usize,
     rank: Vec<i32>,
+    thread: Vec<i32>,
     path: Vec<&'l [String]>,
 }

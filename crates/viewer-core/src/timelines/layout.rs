@@ -32,6 +32,15 @@ pub struct ViewTimeline {
     pub path: Vec<String>,
 }
 
+impl ViewTimeline {
+    /// The label with those above it: `rank 1 thread 0`, where the label alone is `thread 0`.
+    pub fn full_label(&self) -> String {
+        let mut labels: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        labels.push(&self.label);
+        labels.join(" ")
+    }
+}
+
 /// The timelines of the page, in order.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineLayout {

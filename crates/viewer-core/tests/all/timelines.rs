@@ -337,3 +337,44 @@ fn arrows_to_operations_come_on_demand() {
     let call = format!("sel:{}", call["ref"].as_str().unwrap());
     assert_eq!(["none", "worst", &call, "all"].map(arrows), [0, 1, 4, 4]);
 }
+
+#[test]
+fn a_timeline_tells_its_thread_where_its_rank_has_several() {
+    let file = sample();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    // Ranks 0 and 1, threads 0 and 1 of rank 1, ranks 2 and 3; then rank 1 with both threads in one timeline.
+    let told = |spec: &str| {
+        let found = rows(&viewer, spec);
+        (found["rank"].clone(), found["thread"].clone())
+    };
+    assert_eq!(
+        told(""),
+        (json!([0, -1, 1, 1, 2, 3]), json!([-1, -1, 0, 1, -1, -1]))
+    );
+    assert_eq!(told("shut:n0").1, json!([-1, -1, -1, -1]));
+}
+
+#[test]
+fn tables_name_threads_with_their_rank() {
+    let file = sample();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    let table = |question: &str| -> Vec<String> {
+        let answer = viewer.answer(question, &|| false).unwrap();
+        let text = String::from_utf8(answer.body).unwrap();
+        text.lines()
+            .skip(1)
+            .map(|line| line.split(',').next().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        table("csv?what=timelines"),
+        [
+            "rank 0",
+            "rank 1",
+            "rank 1 thread 0",
+            "rank 1 thread 1",
+            "rank 2",
+            "rank 3"
+        ]
+    );
+}
