@@ -63,6 +63,7 @@ function Told({ of, range = null }: { of: RunVerdict; range?: Range | null }) {
           {range ? <WholeRun /> : null}
         </span>
       </div>
+      {of.reservations.map((sentence) => <p class="verdict-reservation" key={sentence}>{sentence}</p>)}
       {shown.length > 0 ? <Losses losses={shown} most={losses[0]?.seconds ?? 0} keepsRange={range !== null} /> : null}
     </section>
   );

@@ -580,7 +580,12 @@ all_losses: number,
 /**
  * What each rank did; nothing if there are too many ranks to be looked at one by one.
  */
-ranks: Array<RankShares>, };
+ranks: Array<RankShares>, 
+/**
+ * What the numbers are not about, a sentence each: the time after an early MPI_Finalize, threads other than the main ones, calls that
+ * may be missing. Not known of a summary that an earlier version kept.
+ */
+reservations: Array<string>, };
 
 /**
  * The verdict of a range of time.

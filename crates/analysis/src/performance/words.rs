@@ -1,8 +1,11 @@
 //! What was found, in words.
 
-use super::report::{RootCauseSum, WaitGroup};
+use super::report::{PerformanceReport, RootCauseSum, WaitGroup};
 use super::wait::WaitPattern;
-use trace_model::units::percent;
+use trace_model::units::{duration, percent};
+
+/// Parts of the time that are smaller than this need no attention.
+const MIN_SHARE: f64 = 0.05;
 
 /// A rank, or one of its threads other than the main one: `rank 3`, `rank 3 thread 1`.
 pub fn rank(rank: i32, thread: i32) -> String {
@@ -75,6 +78,49 @@ impl WaitGroup {
             let did = did(self.cause_activity.as_deref());
             format!("{}, {did}", rank(self.cause_rank, 0))
         })
+    }
+}
+
+impl PerformanceReport {
+    /// That the numbers are about the lesser part of the run only, as a rank came to MPI_Finalize early.
+    pub fn early_end(&self) -> Option<String> {
+        let focus = &self.focus;
+        let is_early = focus.is_between_init_and_finalize && focus.after > focus.seconds;
+        is_early.then(|| {
+            format!(
+                "This is about {} only: a rank came to MPI_Finalize {} before the end of the run.",
+                duration(focus.seconds),
+                duration(focus.after)
+            )
+        })
+    }
+
+    /// The share of the computing in which calls may be missing, in words, if it is worth a word.
+    pub fn unseen_share(&self) -> Option<String> {
+        (self.unseen > MIN_SHARE * self.time.all)
+            .then(|| percent(self.unseen / self.time.computing))
+    }
+
+    /// Seconds in which threads other than the main ones waited; `None` if it is not worth a word.
+    pub fn waiting_of_other_threads(&self) -> Option<f64> {
+        let waiting = (self.waiting_of_threads() - self.time.waiting).max(0.0);
+        let is_told = self.threads > self.ranks && self.time.share(waiting) > MIN_SHARE;
+        is_told.then_some(waiting)
+    }
+
+    /// What the efficiencies and shares are not about, a sentence each, for readers that see nothing else of the report.
+    pub fn reservations(&self) -> Vec<String> {
+        let unseen = self
+            .unseen_share()
+            .map(|share| format!("Calls may be missing in {share} of the computing."));
+        let threads = self.waiting_of_other_threads().map(|seconds| {
+            format!(
+                "This is about the main threads of the ranks: their other threads wait for {} in all, which is no part of it.",
+                duration(seconds)
+            )
+        });
+        let all = [self.early_end(), unseen, threads];
+        all.into_iter().flatten().collect()
     }
 }
 

@@ -58,27 +58,17 @@ pub fn verdict(report: &PerformanceReport) -> String {
     let share = |seconds| time.share(seconds);
     let has_threads = report.threads > report.ranks;
     let mut sentences = Vec::new();
-    let focus = &report.focus;
-    if focus.is_between_init_and_finalize && focus.after > focus.seconds {
-        sentences.push(format!(
-            "This is about {} only: a rank came to MPI_Finalize {} before the end of the run.",
-            duration(focus.seconds),
-            duration(focus.after)
-        ));
-    }
+    sentences.extend(report.early_end());
     let who = match has_threads {
         true => "The main threads of the ranks",
         false => "The ranks",
     };
     let computing = percent(share(time.computing));
     sentences.push(format!("{who} compute {computing} of the time."));
-    let is_unsure = report.unseen > (1.0 - GOOD) * time.all;
-    if is_unsure {
-        let unseen = percent(report.unseen / time.computing);
-        sentences.push(format!("Calls may be missing in {unseen} of it."));
-    }
-    let in_threads = (report.waiting_of_threads() - time.waiting).max(0.0);
-    let do_threads_wait = has_threads && share(in_threads) > 1.0 - GOOD;
+    let unseen = report.unseen_share();
+    let is_unsure = unseen.is_some();
+    sentences.extend(unseen.map(|unseen| format!("Calls may be missing in {unseen} of it.")));
+    let in_threads = report.waiting_of_other_threads();
     let losses = [
         (time.waiting, "waiting for each other"),
         (time.transfer, "transfer and overhead in MPI"),
@@ -95,15 +85,13 @@ pub fn verdict(report: &PerformanceReport) -> String {
             ));
             sentences.extend(report.first_cause().filter(|_| is_waiting(seconds)));
         }
-        None if is_unsure || do_threads_wait => {}
+        None if is_unsure || in_threads.is_some() => {}
         None => sentences.push("Nothing else takes much of it.".into()),
     }
-    if do_threads_wait {
-        let waiting = duration(in_threads);
-        sentences.push(format!(
-            "Their other threads wait for {waiting} in all, which is no part of that."
-        ));
-    }
+    sentences.extend(in_threads.map(|seconds| {
+        let waiting = duration(seconds);
+        format!("Their other threads wait for {waiting} in all, which is no part of that.")
+    }));
     sentences.extend(imbalance(report, has_threads));
     sentences.join(" ")
 }

@@ -69,6 +69,10 @@ pub struct RunVerdict {
     pub all_losses: usize,
     /// What each rank did; nothing if there are too many ranks to be looked at one by one.
     pub ranks: Vec<RankShares>,
+    /// What the numbers are not about, a sentence each: the time after an early MPI_Finalize, threads other than the main ones, calls that
+    /// may be missing. Not known of a summary that an earlier version kept.
+    #[serde(default)]
+    pub reservations: Vec<String>,
 }
 
 /// Shares of the time of a rank's main thread between MPI_Init and MPI_Finalize. The rest is MPI without waiting.

@@ -80,10 +80,10 @@ impl FindingBuilder<'_, '_> {
         })
     }
 
-    /// Compute times of the main threads of ranks, the longest first.
-    fn computed(&self, pass: Option<&DrawablePass>) -> Vec<ComputeTime> {
-        let mut all: Vec<ComputeTime> = match pass {
-            Some(pass) => (self.ranks.keys())
+    /// Compute times of the main threads of ranks, the longest first: those of the report, if there is one, in the time that it is about.
+    fn computed(&self, found: Option<(&DrawablePass, &PerformanceReport)>) -> Vec<ComputeTime> {
+        let mut all: Vec<ComputeTime> = match found {
+            Some((pass, _)) => (self.ranks.keys())
                 .filter_map(|&lane| (*pass.threads.get(lane as usize)?).as_ref())
                 .map(|thread| ComputeTime {
                     line: thread.line,
@@ -96,6 +96,21 @@ impl FindingBuilder<'_, '_> {
         // Threads beside the main one may do nothing but compute, or wait for work outside of MPI.
         let lines = self.trace.lines();
         all.retain(|computed| lines[computed.line as usize].line.thread == 0);
+        if let Some((_, report)) = found {
+            let of_rank: BTreeMap<i32, f64> = (report.by_rank.iter())
+                .map(|times| (times.rank, times.computing))
+                .collect();
+            let focus = &report.focus;
+            all.retain_mut(|computed| {
+                let rank = lines[computed.line as usize].line.rank;
+                let is_within =
+                    |&(from, to, _): &(f64, f64, TraceState)| focus.from <= from && to <= focus.to;
+                computed.longest = computed.longest.filter(is_within);
+                let seconds = of_rank.get(&rank).copied();
+                computed.seconds = seconds.unwrap_or_default();
+                seconds.is_some()
+            });
+        }
         all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         all
     }
@@ -128,8 +143,7 @@ impl FindingBuilder<'_, '_> {
         &self,
         found: Option<(&DrawablePass, &PerformanceReport)>,
     ) -> Option<TraceFinding> {
-        let pass = found.map(|(pass, _)| pass);
-        let threads = self.computed(pass);
+        let threads = self.computed(found);
         let mean = threads.iter().map(|t| t.seconds).sum::<f64>() / threads.len().max(1) as f64;
         let worst = threads
             .first()
@@ -174,15 +188,19 @@ impl FindingBuilder<'_, '_> {
             duration(worst.seconds),
             duration(mean)
         );
+        let mut from = "time outside of MPI calls on the main threads of ranks".to_owned();
         if let Some((_, report)) = found {
             sentence.push_str(&efficiency(report));
+            if report.focus.is_between_init_and_finalize {
+                from.push_str(", between MPI_Init and MPI_Finalize");
+            }
         }
         Some(TraceFinding {
             id: "imbalance".into(),
             title: "Imbalance".into(),
             value: format!("{about}{}", percent(more)),
             sentence,
-            from: "time outside of MPI calls on the main threads of ranks".into(),
+            from,
             items,
         })
     }

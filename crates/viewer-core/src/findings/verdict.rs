@@ -55,6 +55,7 @@ impl TracePlaces<'_, '_> {
             losses: losses.collect(),
             all_losses: report.waits.len(),
             ranks: ranks(report),
+            reservations: report.reservations(),
         })
     }
 

@@ -1,8 +1,9 @@
 //! The summary names the culprit of runs that were made up to have one.
 
 use crate::common::file;
-use serde_json::Value;
-use trace_formats::slog2::Vertex;
+use serde_json::{Value, json};
+use std::io::Cursor;
+use trace_formats::slog2::{LineIdMap, NewDrawable, TreeBuilder, TreeOptions, Vertex};
 use trace_model::{Category, Color, InfoWriter, Topology};
 use viewer_core::{AnswerLimits, Viewer};
 
@@ -605,5 +606,94 @@ fn assert_waits_of_details(viewer: &Viewer<'_>, patterns: [Value; 2], receiving:
             .unwrap()
             .iter()
             .all(|arrow| arrow["wait"].is_null())
+    );
+}
+
+/// Ranks 0 and 1, rank 1 with a second thread. Both are in MPI_Init until 1 s. Rank 0 calls MPI_Send from 3 to 4 s and MPI_Finalize from 24 s
+/// on, rank 1 MPI_Recv from 2 to 4 s and MPI_Finalize from 5 s on; its other thread is in MPI_Recv from 1 to 3 s, for a message that rank 0
+/// sends in its only call.
+fn early_end() -> Vec<u8> {
+    let names = ["MPI_Init", "MPI_Send", "MPI_Recv", "MPI_Finalize"];
+    let mut categories: Vec<Category> = (0..)
+        .zip(names)
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::PINK))
+        .collect();
+    categories.push(Category::new(
+        4,
+        "message".into(),
+        Topology::Arrow,
+        Color::WHITE,
+    ));
+    let mut all: [(i32, [(f64, i32); 2]); 9] = [
+        (0, [(0.0, 0), (1.0, 0)]),
+        (0, [(0.0, 1), (1.0, 1)]),
+        (2, [(1.0, 2), (3.5, 2)]),
+        (4, [(3.0, 0), (3.5, 2)]),
+        (1, [(3.0, 0), (4.0, 0)]),
+        (2, [(2.0, 1), (4.0, 1)]),
+        (4, [(3.0, 0), (4.0, 1)]),
+        (3, [(5.0, 1), (6.0, 1)]),
+        (3, [(24.0, 0), (25.0, 0)]),
+    ];
+    all.sort_by(|a, b| a.1[1].0.total_cmp(&b.1[1].0));
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), TreeOptions::default()).unwrap();
+    for (category, ends) in all {
+        let vertices = ends.map(|(time, line)| Vertex { time, line });
+        let topology = categories[category as usize].topology;
+        let info = &[];
+        let drawable = NewDrawable {
+            topology,
+            category,
+            info,
+            vertices: &vertices,
+        };
+        builder.add(&drawable).unwrap();
+    }
+    let mut map = LineIdMap::new("Process-Thread View", &["world_rank", "thread"]);
+    for (line, of) in [[0, 0], [1, 0], [1, 1]].iter().enumerate() {
+        map.push(line as i32, of);
+    }
+    let tree = builder.close().unwrap();
+    let (out, _) = tree.finish(&categories, &[map]).unwrap();
+    out.into_inner()
+}
+
+#[test]
+fn the_verdict_says_what_it_is_not_about() {
+    let found = summary(&early_end(), AnswerLimits::default());
+    // From 1 to 5 s. Rank 1 waits for 1 s on its main thread, for 2 s on the other one.
+    let verdict = &found["verdict"];
+    assert_eq!(verdict["waiting"], 0.125);
+    assert_eq!(
+        verdict["reservations"],
+        json!([
+            "This is about 4.00 s only: a rank came to MPI_Finalize 20.0 s before the end of the run.",
+            "This is about the main threads of the ranks: their other threads wait for 2.00 s in all, which is no part of it."
+        ])
+    );
+    // A run of which nothing is left out.
+    let whole = summary(&late_rank(), AnswerLimits::default());
+    assert_eq!(whole["verdict"]["reservations"], json!([]));
+}
+
+#[test]
+fn imbalance_is_that_of_the_report() {
+    let found = summary(&early_end(), AnswerLimits::default());
+    // Between 1 and 5 s rank 0 computes for 2 + 1 s, rank 1 for 1 + 1 s; what rank 0 does afterwards is no part of it.
+    let imbalance = finding(&found, "imbalance");
+    let sentence = text(&imbalance["sentence"]);
+    assert!(
+        sentence.starts_with(
+            "rank 0 computes 20.0 % longer than the mean of all ranks (3.00 s against 2.50 s). Parallel efficiency 62.5 %: load balance 83.3 %"
+        ),
+        "{sentence}"
+    );
+    assert_eq!(
+        imbalance["items"][0]["text"],
+        "rank 0 computes 20.0 % longer than the mean"
+    );
+    assert_eq!(
+        imbalance["from"],
+        "time outside of MPI calls on the main threads of ranks, between MPI_Init and MPI_Finalize"
     );
 }
