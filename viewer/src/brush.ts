@@ -29,7 +29,7 @@ function secondsOf(text: string): number {
 
 /** The search for all of a category. */
 export function ofCategory(name: string): string {
-  return name.includes('"') ? `category:${name}` : `category:"${name}"`;
+  return `category:"${name.replaceAll('"', '""')}"`;
 }
 
 /** The search for what is brushed; only what begins in the window, where that is not the whole trace. */
@@ -40,10 +40,10 @@ export function queryOf({ name, from, to }: Brush, window: { t0: number; t1: num
 
 /** The brush that a search was made of, or null. */
 export function brushOf(query: string): Brush | null {
-  const match = /^category:(?:"([^"]*)"|(\S+)) dur>=(\S+) dur<(\S+)(?: t>=\S+ t<\S+)?$/.exec(query.trim());
+  const match = /^category:"((?:[^"]|"")*)" dur>=(\S+) dur<(\S+)(?: t>=\S+ t<\S+)?$/.exec(query.trim());
   if (!match) return null;
-  const [from, to] = [secondsOf(match[3] ?? ""), secondsOf(match[4] ?? "")];
-  return from >= 0 && to > from ? { name: match[1] ?? match[2] ?? "", from, to } : null;
+  const [from, to] = [secondsOf(match[2] ?? ""), secondsOf(match[3] ?? "")];
+  return from >= 0 && to > from ? { name: (match[1] ?? "").replaceAll('""', '"'), from, to } : null;
 }
 
 /** The classes [first, last] of a histogram that a brush covers; null if none. `least` has the least duration of each, and the end of the last. */

@@ -4,6 +4,7 @@ import { follow, nextOnTimeline, pinSelection, select, selectRef, toCause, zoomT
 import { question } from "../api";
 import type { DrawableDetail, FollowAnswer } from "../answers";
 import { bytes, duration, instant } from "../axis";
+import { ofCategory } from "../brush";
 import { change, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
 import { itself, labelOf, nameOf, waitOf } from "../words";
@@ -61,7 +62,7 @@ export function Details() {
         <button type="button" title="Along the arrow to the receiver (])" onClick={() => void follow(1)}>receiver →</button>
         <button type="button" title="Zoom to it (Z)" onClick={zoomToSelection}>zoom</button>
         <button type="button" title="Keep it under Pins (K)" onClick={pinSelection}>keep</button>
-        <button type="button" title="Look for others of this category" onClick={() => lookFor(one.name.split(/\s/)[0] ?? one.name)}>find others</button>
+        <button type="button" title="Look for others of this category" onClick={() => lookFor(ofCategory(one.name))}>find others</button>
         {all.length > 1 ? <button type="button" onClick={() => select(one)}>only this</button> : null}
         <button type="button" title="Clear the selection (Esc)" onClick={() => change({ sel: [] })}>clear</button>
       </p>

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
 import type { CategoryInfo, CategoryNumbers } from "../answers";
+import { ofCategory } from "../brush";
 import { opensFiles } from "../own";
 import { change, meta, MODES, rename, rested, timelineCount, subject, serverMeta, view, waits, type Mode } from "../state";
 import { duration } from "../axis";
@@ -216,7 +217,7 @@ function Kind({ kind, category: { name, topology }, numbers, isHidden, isRenamed
           {isState ? (
             <button type="button" aria-pressed={mode === "heat" && heat === kind} aria-label={`Heat map of ${short(name, 60)}`} title="Show where its share is high" onClick={() => change(mode === "heat" && heat === kind ? { mode: "dominant" } : { mode: "heat", heat: kind })}>heat</button>
           ) : null}
-          <button type="button" aria-label={`Find ${short(name, 60)}`} title="Look for it in the whole trace" onClick={() => lookFor(original.includes(" ") ? `"${original}"` : original)}>find</button>
+          <button type="button" aria-label={`Find ${short(name, 60)}`} title="Look for it in the whole trace" onClick={() => lookFor(ofCategory(original))}>find</button>
         </span>
       </td>
     </tr>

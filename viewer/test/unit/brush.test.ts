@@ -13,7 +13,7 @@ test("a brush is a search, and is read back from it", () => {
   assert.equal(queryOf(brush, null), 'category:"MPI_Send" dur>=1.25us dur<2ms');
   assert.equal(queryOf(brush, { t0: 0.5, t1: 2 }), 'category:"MPI_Send" dur>=1.25us dur<2ms t>=0.5 t<2');
   for (const window of [null, { t0: 1e-9, t1: 2.5 }]) assert.deepEqual(brushOf(queryOf(brush, window)), brush);
-  assert.deepEqual(brushOf(queryOf({ ...brush, name: 'a"b', from: 0 }, null)), { ...brush, name: 'a"b', from: 0 });
+  for (const name of ['a"b', 'say "hello" now', '"', '""', "a|b*c?d:e>f"]) assert.deepEqual(brushOf(queryOf({ ...brush, name, from: 0 }, null)), { ...brush, name, from: 0 });
   for (const other of ["", "MPI_Send dur>1ms", 'category:"MPI_Send"', 'category:"a" dur>=2ms dur<1ms', 'category:"a" dur>=x dur<y']) assert.equal(brushOf(other), null, other);
 });
 

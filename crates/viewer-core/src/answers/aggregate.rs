@@ -16,7 +16,7 @@ use crate::search::aggregate::{AggregateTally, GroupKey, aggregate};
 use crate::search::aggregation::{
     AggregateFunction, AggregateQuery, AggregatedValue, GROUPED_BY, GroupedBy,
 };
-use crate::search::language::{Condition, SearchTerms};
+use crate::search::language::{Condition, SearchTerms, quoted};
 use crate::search::plan::SearchPlan;
 use crate::search::prepare;
 use crate::timelines::layout::TimelineLayout;
@@ -247,10 +247,8 @@ impl Viewer<'_> {
             GroupKey::Number(number) if has_arrows => format!("{name}:{number} !is:arrow"),
             GroupKey::Number(number) => format!("{name}:{number}"),
             GroupKey::Kind(kind) => {
-                format!(
-                    "category:{}",
-                    quoted(&self.trace().kinds()[*kind as usize].name)?
-                )
+                let name = &self.trace().kinds()[*kind as usize].name;
+                (!name.is_empty()).then(|| format!("category:{}", quoted(name)))?
             }
             GroupKey::Class(class) => format!("class:{class}"),
             GroupKey::Integer(number) => format!("{name}={number}"),
@@ -258,10 +256,8 @@ impl Viewer<'_> {
             GroupKey::Real(bits) => format!("{name}={}", f64::from_bits(*bits)),
             GroupKey::Text(text) => {
                 let text = std::str::from_utf8(text).ok()?;
-                format!(
-                    "{name}={}",
-                    quoted(text).filter(|_| !text.contains(['*', '?']))?
-                )
+                let is_plain = !text.is_empty() && !text.contains(['*', '?']);
+                is_plain.then(|| format!("{name}={}", quoted(text)))?
             }
         })
     }
@@ -275,9 +271,4 @@ fn value_of(function: AggregateFunction, tally: &AggregateTally) -> f64 {
         AggregateFunction::Max => tally.max,
         AggregateFunction::Min => tally.min,
     }
-}
-
-/// A text between quotes; `None` if it has some itself, for the language cannot write these.
-fn quoted(text: &str) -> Option<String> {
-    (!text.contains('"') && !text.is_empty()).then(|| format!("\"{text}\""))
 }

@@ -6,6 +6,7 @@ use trace_formats::slog2::TimeBBox;
 
 use super::places::TracePlaces;
 use super::summary::{RankShares, RunVerdict, TimeLoss};
+use crate::search::language::quoted;
 
 /// Losses that are named.
 const MAX_LOSSES: usize = 10;
@@ -97,13 +98,12 @@ impl TracePlaces<'_, '_> {
 
 /// The search that finds the calls of a group.
 fn query_of(group: &WaitGroup) -> String {
-    // A name in quotes has none in it.
-    let name = match group.call.contains('"') {
-        true => format!("category:{}", group.call),
-        false => format!("category:\"{}\"", group.call),
-    };
+    let name = quoted(&group.call);
     let pattern = group.pattern.name();
-    format!("{name} wait:\"{pattern}\" waitsfor:{}", group.culprit)
+    format!(
+        "category:{name} wait:\"{pattern}\" waitsfor:{}",
+        group.culprit
+    )
 }
 
 /// Shares of each rank, rounded to thousandths.

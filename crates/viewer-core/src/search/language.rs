@@ -5,7 +5,7 @@
 //! | `send`, `MPI_*all`, `"I/O access"` | the name of the category contains it; with `*`, which is any text, it is the whole name; `send\|recv` is either |
 //! | `name:send` | the same as the word alone |
 //! | `sender:0`, `receiver:1-3` | rank of an end of a message |
-//! | `category:"MPI_Send"` | this is the whole name of the category |
+//! | `category:"MPI_Send"` | this is the whole name of the category; between quotes, `""` is a quote |
 //! | `dur>1ms`, `t>=2.5s` | duration, start; `ns` `us` `ms` `s` `min`, seconds without a unit |
 //! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3` | the call waits so long, for this reason, for this rank |
 //! | `rank:0-63,70`, `thread:1`, `comm:2` | of the line; of an arrow, of one of its ends |
@@ -193,11 +193,27 @@ fn is_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The text up to the next blank, or the one between quotes, and what stands behind. `None` if a quote is not closed.
+/// A text between quotes, as the language reads it: a quote in it stands twice.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// The text up to the next blank, or the one between quotes, in which a quote stands twice, and what stands behind. `None` if a quote is not closed.
 fn token(text: &str) -> Option<(String, &str)> {
-    if let Some(quoted) = text.strip_prefix('"') {
-        let end = quoted.find('"')?;
-        return Some((quoted[..end].to_owned(), &quoted[end + 1..]));
+    if let Some(mut rest) = text.strip_prefix('"') {
+        let mut found = String::new();
+        loop {
+            let end = rest.find('"')?;
+            found.push_str(&rest[..end]);
+            rest = &rest[end + 1..];
+            match rest.strip_prefix('"') {
+                Some(behind) => {
+                    found.push('"');
+                    rest = behind;
+                }
+                None => return Some((found, rest)),
+            }
+        }
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     Some((text[..end].to_owned(), &text[end..]))
@@ -393,6 +409,10 @@ mod tests {
         );
         let whole = Condition::Category("I/O access".into());
         assert_eq!(one("category:\"I/O access\""), whole);
+        for name in ["say \"hello\" now", "\"", "\"\"", "a|b*c?d:e>f", "dur>1ms"] {
+            let text = format!("category:{}", quoted(name));
+            assert_eq!(one(&text), Condition::Category(name.into()), "{text}");
+        }
         assert_eq!(
             one("send|recv"),
             Condition::Name(vec!["send".into(), "recv".into()])
@@ -414,6 +434,7 @@ mod tests {
             ("é rank:1-", "character 8"),
             ("rank:5-3", "character 6"),
             ("file:\"a", "character 6"),
+            ("file:\"a\"\"", "character 6"),
             ("is:thing", "character 4"),
             ("class:none", "character 7"),
             ("size>big", "character 6"),
