@@ -104,6 +104,8 @@ function WindowField() {
   const plain = `${instant(t0, t1 - t0)} – ${instant(t1, t1 - t0)}`;
   const apply = (written: string) => {
     const parsed = parseWindow(written, span.peek(), meta.peek() ?? span.peek());
+    // What was said of the last text is no longer so.
+    if (parsed && isWrong.peek()) trouble.value = "";
     isWrong.value = parsed === null;
     if (!parsed) trouble.value = `“${written}” is no window. Write ${WINDOW_HELP}.`;
     if (parsed) {
