@@ -11,7 +11,7 @@ import {
 import * as geometry from "./geometry";
 import { leaveFull, showInFull } from "./full";
 import { withoutGroup } from "./groups";
-import { item, withItem, withKey, withNode } from "./spec";
+import { item, keysOf, withItem, withKey, withNode } from "./spec";
 import { extent, now, shownTimelines } from "./timeline/now";
 import { shownOf, titleOf } from "./tracks";
 import { describe, labelOf } from "./words";
@@ -419,7 +419,7 @@ export async function copyLink(): Promise<void> {
  */
 export async function goTo(target: FindingTarget, { keepsRange = false, query = "" } = {}): Promise<void> {
   const patch: Partial<View> = {};
-  if (target.timelines !== undefined && target.timelines !== null) Object.assign(patch, { timelines: target.timelines, top: 0, height: 0 });
+  if (target.timelines !== undefined && target.timelines !== null) Object.assign(patch, { timelines: target.timelines, top: 0, height: geometry.heightWithPinned(keysOf(item(target.timelines, "pin")).length, timelineCount.peek(), area.peek().height) });
   if (typeof target.t0 === "number" && typeof target.t1 === "number" && target.t0 < target.t1) {
     patch.t0 = target.t0;
     patch.t1 = target.t1;

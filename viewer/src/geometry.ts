@@ -33,6 +33,14 @@ export function mostTimelineHeight(extent: Extent): number {
 
 /** Timelines are at least so high when a trace is opened, if all fit. */
 export const GOOD_TIMELINE_HEIGHT = 22;
+/** Pinned timelines that are lower cannot be told from others. */
+const LEAST_PINNED_HEIGHT = 8;
+
+/** The height of timelines at which so many pinned ones can be seen: 0, at which all timelines fit, unless they would be next to nothing then. */
+export function heightWithPinned(pinned: number, timelines: number, height: number): number {
+  return pinned > 0 && height / Math.max(1, timelines) < LEAST_PINNED_HEIGHT ? GOOD_TIMELINE_HEIGHT : 0;
+}
+
 /** The shortest window: what a double tells apart at the trace's times, but no less than 10 ps. */
 export function leastSpan(extent: Extent): number {
   const largest = Math.max(Math.abs(extent.t0), Math.abs(extent.t1), 1e-9);

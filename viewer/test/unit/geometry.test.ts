@@ -69,3 +69,11 @@ test("all pinned timelines are seen, and others below them, however high timelin
     }
   }
 });
+
+test("a finding's timelines are high enough to be seen among many, and all timelines stay where they fit", () => {
+  assert.equal(geometry.heightWithPinned(3, 1000, 600), geometry.GOOD_TIMELINE_HEIGHT);
+  assert.equal(geometry.heightWithPinned(2, 100, 600), geometry.GOOD_TIMELINE_HEIGHT);
+  assert.equal(geometry.heightWithPinned(2, 75, 600), 0);
+  assert.equal(geometry.heightWithPinned(0, 1000, 600), 0);
+  assert.equal(geometry.heightWithPinned(1, 0, 0), geometry.GOOD_TIMELINE_HEIGHT);
+});
