@@ -16,6 +16,7 @@ import { Hits } from "./panels/Hits";
 import { Io } from "./panels/Io";
 import { Legend } from "./panels/Legend";
 import { Messages } from "./panels/Messages";
+import { hitsText } from "./panels/parts";
 import { PerTimeline } from "./panels/PerTimeline";
 import { Pins } from "./panels/Pins";
 import { Statistics } from "./panels/Statistics";
@@ -132,7 +133,7 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
               onClick={() => (one === shown && one !== "legend" ? change({ panel: SHUT }) : open(one))}
             >
               {one === "legend" ? "Legend, details" : PANEL_TITLES[one]}
-              {one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && rested.value.pins.length + rested.value.notes.length > 0 ? ` ${rested.value.pins.length + rested.value.notes.length}` : ""}
+              {one === "hits" && found.value ? ` ${hitsText(found.value)}` : one === "pins" && rested.value.pins.length + rested.value.notes.length > 0 ? ` ${rested.value.pins.length + rested.value.notes.length}` : ""}
             </button>
           ))}
         </div>

@@ -11,6 +11,7 @@ import { item } from "./spec";
 import {
   ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, type Arrows,
 } from "./state";
+import { hitsText } from "./panels/parts";
 import { isAggregation } from "./aggregation";
 import { names } from "./compare";
 import { parseWindow, WINDOW_HELP } from "./window";
@@ -167,8 +168,8 @@ function Search() {
           text.value = null;
         }}
       />
-      <button type="button" class="link" title="Hits" onClick={() => change({ panel: "hits" })} disabled={query.trim() === ""}>
-        {query.trim() === "" ? "" : isSearching.value ? "…" : hits ? `${hits.exact ? "" : "≈"}${hits.count}` : "–"}
+      <button type="button" class="link" title={hits?.at_least ? "Hits, as far as the trace could be read for them" : "Hits"} onClick={() => change({ panel: "hits" })} disabled={query.trim() === ""}>
+        {query.trim() === "" ? "" : isSearching.value ? "…" : hits ? hitsText(hits) : "–"}
       </button>
     </search>
   );

@@ -387,7 +387,7 @@ wrapped: boolean, nodes: number,
  */
 from: number | null, };
 
-export type HitsAnswer = { count: number, exact: boolean, bins: Array<number>, bins_exact: boolean, };
+export type HitsAnswer = { count: number, exact: boolean, at_least: boolean, bins: Array<number>, bins_exact: boolean, };
 
 /**
  * Answer to `aggregate`.

@@ -1,6 +1,6 @@
 // What the search found: how many, where in the run, and the way from one to the next.
 
-import { Csv, Spark, count, percent, Subject, subjectValues } from "./parts";
+import { Csv, Spark, hitsText, percent, Subject, subjectValues } from "./parts";
 import { Listing } from "./Events";
 import { Sums } from "./Sums";
 import { change, hitBins, meta, rested } from "../state";
@@ -36,7 +36,7 @@ export function Hits() {
       <div class="panel-head">
         {query.trim() === "" ? <span>Nothing is searched for.</span> : (
           <>
-            <span><b>{short(query, 100)}</b>: {hits ? `${hits.exact ? "" : "≈ "}${count(hits.count)} ${hits.count === 1 ? "hit" : "hits"}` : isSearching.value ? "searching…" : "–"}</span>
+            <span><b>{short(query, 100)}</b>: {hits ? `${hitsText(hits)} ${hits.count === 1 ? "hit" : "hits"}${hits.at_least ? " in the part that could be read" : ""}` : isSearching.value ? "searching…" : "–"}</span>
             <button type="button" onClick={() => void nextHit(-1)}>◀ previous <kbd>P</kbd></button>
             <button type="button" onClick={() => void nextHit(1)}>next <kbd>N</kbd> ▶</button>
             <button type="button" onClick={() => void firstHit()}>first</button>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import type { HitsAnswer } from "../answers";
 import { address, question, type Value } from "../api";
 import { duration, instant, thin } from "../axis";
 import { css, heatOf } from "../color";
@@ -139,6 +140,17 @@ export function Panel<T>({ head, shown, children }: PanelProps<T>) {
 }
 
 /** Says that numbers are not exact. */
+/** How many hits there are, as far as is known: "72", "≈ 1 181 000" as previews say, "≥ 21 956" of what could be read. */
+export function hitsText({ count: number, exact, at_least: isLeast }: Pick<HitsAnswer, "count" | "exact" | "at_least">): string {
+  return `${exact ? "" : isLeast ? "≥ " : "≈ "}${count(number)}`;
+}
+
+/** Whether numbers and times are exact, and if so, whether bytes are. */
+export function ExactTimes({ stats: { exact, exact_times: areTimesExact } }: { stats: { exact: boolean; exact_times: boolean } }) {
+  if (exact || !areTimesExact) return <Exact isExact={exact} />;
+  return <span class="chip" title="Numbers and times are exact. The bytes of calls are told in windows that can be read.">without bytes of calls</span>;
+}
+
 export function Exact({ isExact }: { isExact: boolean }) {
   return isExact ? null : <span class="chip" title="Not all of the window could be read in time: numbers are estimates">≈ estimate</span>;
 }

@@ -32,6 +32,7 @@ pub(super) struct SearchAnswer {
 pub(super) struct HitsAnswer {
     count: u64,
     exact: bool,
+    at_least: bool,
     bins: Vec<f64>,
     bins_exact: bool,
 }
@@ -120,6 +121,7 @@ impl Viewer<'_> {
         let counted = HitsAnswer {
             count: found.count,
             exact: found.is_count_exact,
+            at_least: found.is_lower_bound,
             bins: found.bins,
             bins_exact: found.are_bins_exact,
         };

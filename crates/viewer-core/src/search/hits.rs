@@ -21,6 +21,8 @@ pub struct HitCounts {
     pub count: u64,
     /// Whether that is all of them.
     pub is_count_exact: bool,
+    /// Whether there are as many at least: what was not read may have more. Otherwise what is not exact is what previews say.
+    pub is_lower_bound: bool,
     /// Number of hits by bin of the window.
     pub bins: Vec<f64>,
     /// Whether all of them are in the right bin.
@@ -59,6 +61,7 @@ pub fn count(
         };
         queue.extend(count.node(ptr)?);
     }
+    hits.is_lower_bound = !counted && !hits.is_count_exact;
     Ok(hits)
 }
 
@@ -136,6 +139,7 @@ impl HitCounts {
         HitCounts {
             count: 0,
             is_count_exact: true,
+            is_lower_bound: false,
             bins: vec![0.0; bins.max(1)],
             are_bins_exact: true,
         }
