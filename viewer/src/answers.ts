@@ -283,7 +283,11 @@ export type CallAnswer = { call: DrawableDetail | null, operations: Array<Drawab
 /**
  * Answer to `stats`.
  */
-export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, timelines: TimelineNumbers, span: number, 
+export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, 
+/**
+ * Whether numbers and times are exact. Those of the index are, which lacks the bytes of calls.
+ */
+exact_times: boolean, categories: Array<CategoryNumbers>, timelines: TimelineNumbers, span: number, 
 /**
  * Threads whose time shares are of ([`shared_threads`]).
  */

@@ -66,7 +66,7 @@ export function Legend() {
   const { t0, t1, y0, y1 } = subject.value;
   const isAll = t0 <= (meta.value?.t0 ?? 0) && t1 >= (meta.value?.t1 ?? 1) && y0 <= 0 && y1 >= timelineCount.value
     && item(rested.value.timelines, "only") === null && item(rested.value.timelines, "hide") === null;
-  const isCounted = found !== null && (found.exact || !isAll);
+  const isCounted = found !== null && (found.exact_times || !isAll);
   const numbers = new Map<number, Numbers>(isCounted
     ? found.categories.map((one) => [one.kind, ofWindow(one, found.span * Math.max(1, found.threads))])
     : categories.map((one, kind) => [kind, ofFile(one, Math.max(1, meta.value?.threads ?? 1))]));
@@ -90,7 +90,7 @@ export function Legend() {
   const areAllShown = kinds.every((kind) => !hide.includes(kind));
   return (
     <section class="legend" aria-label="Legend">
-      <h2>Legend <span class="faint legend-of">{isCounted ? `of the ${isRange ? "selected range" : "window"}${found.exact ? "" : " ≈"}` : isAll || stats.error !== "" ? "of the whole trace ≈" : "of the whole trace ≈, the window is read…"}</span></h2>
+      <h2>Legend <span class="faint legend-of">{isCounted ? `of the ${isRange ? "selected range" : "window"}${found.exact_times ? "" : " ≈"}` : isAll || stats.error !== "" ? "of the whole trace ≈" : "of the whole trace ≈, the window is read…"}</span></h2>
       <div class="legend-head">
         <input id="legend-filter" type="search" placeholder="filter…" aria-label="Filter the legend" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
         <button type="button" onClick={() => setHidden(kinds, areAllShown)}>{areAllShown ? "hide" : "show"} {wanted === "" ? "all" : "these"}</button>

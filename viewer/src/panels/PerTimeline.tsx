@@ -82,7 +82,7 @@ export function PerTimeline() {
         <option value="seconds">seconds</option>
         <option value="share">share of the time</option>
       </select></label>
-      {stats ? <Exact isExact={stats.exact} /> : null}
+      {stats ? <Exact isExact={stats.exact_times} /> : null}
       <button type="button" onClick={() => setTimelines(withItem(view.peek().timelines, "sort", "-busy"), { top: 0 })}>Order the timelines by it</button>
       <Csv what="timelines" values={subjectValues()} />
     </>

@@ -11,7 +11,7 @@ import { layout, meta, rested, serverMeta } from "../state";
 import { short } from "../timeline/Tooltip";
 import { useAnswer, type Shown } from "./answer";
 import { Durations } from "./Durations";
-import { Bar, count, Csv, Exact, KindName, Panel, percent, Spark, Subject, subjectValues } from "./parts";
+import { Bar, count, Csv, ExactTimes, KindName, Panel, percent, Spark, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
 /** The category whose shares of the timelines are drawn. */
@@ -45,7 +45,7 @@ export function Statistics() {
     },
     { id: "bytes", title: "Bytes", hint: "Sent and received in it, or moved to and from files", isNumber: true, cell: (category) => category.bytes === 0 ? "" : bytes(category.bytes), by: (category) => category.bytes },
   ];
-  const head = <><Subject /> {value ? <Exact isExact={value.exact} /> : null}<Csv what="stats" values={subjectValues()} /></>;
+  const head = <><Subject /> {value ? <ExactTimes stats={value} /> : null}<Csv what="stats" values={subjectValues()} /></>;
   return (
     <Panel head={head} shown={shown}>
       {(stats) => {

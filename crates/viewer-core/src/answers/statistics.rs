@@ -30,6 +30,8 @@ pub(crate) struct StatisticsAnswer {
     t0: f64,
     t1: f64,
     exact: bool,
+    /// Whether numbers and times are exact. Those of the index are, which lacks the bytes of calls.
+    exact_times: bool,
     pub(crate) categories: Vec<CategoryNumbers>,
     pub(crate) timelines: TimelineNumbers,
     span: f64,
@@ -248,6 +250,7 @@ impl Viewer<'_> {
             t0: found.window.earliest,
             t1: found.window.latest,
             exact: gathered.exact,
+            exact_times: gathered.has_extremes,
             categories,
             timelines: TimelineNumbers {
                 busy,

@@ -34,7 +34,7 @@ pub struct WindowStatistics {
     pub ends: Vec<f64>,
     /// Whether these numbers are exact; otherwise everything about messages is missing.
     pub exact: bool,
-    /// Whether shortest and longest durations are known.
+    /// Whether shortest and longest durations are known: all drawables were counted, here or for the index, so numbers and times are exact.
     pub has_extremes: bool,
 }
 
