@@ -100,6 +100,11 @@ function few(value: number): string {
   return String(Number(value.toPrecision(value >= 9.95 ? 3 : 2)));
 }
 
+/** A number of ranks: of less than a hundredth of one only that. */
+function ranksText(value: number): string {
+  return value > 0 && value < 0.005 ? "<0.01" : few(value);
+}
+
 /** A rate of things that are counted: 420, 12.3 k, 4.56 M. */
 function rate(value: number): string {
   if (value < 1000) return few(value);
@@ -120,8 +125,8 @@ function words(name: string, parts: readonly (readonly [name: string, value: num
   if (name === "ranks") {
     const computing = Math.max(0, ranks - parts.reduce((sum, [, value]) => sum + value, 0));
     const told = [...parts, ["computing", computing] as const].filter(([part, value]) => value > 0 || !RARE.includes(part));
-    if (isShort) return told.map(([part, value]) => `${few(value)} ${part}`).join(", ");
-    return `of ${ranks} ranks ${told.map(([part, value]) => `${few(value)} ${part}`).join(", ")}`;
+    if (isShort) return told.map(([part, value]) => `${ranksText(value)} ${part}`).join(", ");
+    return `of ${ranks} ranks ${told.map(([part, value]) => `${ranksText(value)} ${part}`).join(", ")}`;
   }
   const [only] = parts;
   const value = only?.[1] ?? 0;

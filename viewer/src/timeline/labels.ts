@@ -11,10 +11,12 @@ export function labelled(first: number, last: number, timelineHeight: number, op
   const step = need === 1 ? 1 : roundAbove(need);
   const timelines: number[] = [];
   let free = first;
+  // The letters of the first timeline stay within the field, below the middle of it.
+  const below = need === 1 ? first : first + Math.ceil((1.5 * LETTERS) / timelineHeight);
   for (let timeline = first; timeline < last; timeline++) {
     if (timeline < free) continue;
     if (!open[timeline]) {
-      if (timeline % step !== 0) continue;
+      if (timeline % step !== 0 || (timeline > first && timeline < below)) continue;
       // A heading that follows closely goes before.
       let next = timeline + 1;
       while (next < timeline + need && next < last && !open[next]) next++;

@@ -1,7 +1,7 @@
 // What a picture leaves out, in words.
 
 import { duration, thin } from "../axis";
-import { hitBins, waits } from "../state";
+import { hitBins, meta, waits } from "../state";
 import { ARROWS_CUT, COARSE, FROM_INDEX, WAITS } from "../answers";
 import { extent } from "./now";
 import type { Picture } from "./pictures";
@@ -11,13 +11,19 @@ export function noteOf(picture: Picture): string {
   const { frame, want } = picture;
   const isFromIndex = (frame.flags & FROM_INDEX) !== 0;
   const notes: string[] = [];
-  if (frame.flags & COARSE) notes.push(isFromIndex ? "≈ from the index, exact when zoomed in" : "≈ coarse, the exact picture follows");
+  if (frame.flags & COARSE) notes.push(coarseNote(isFromIndex, meta.peek()?.index.state === "building"));
   if (want.block > 1) notes.push(`${want.block} timelines in each line`);
   if (want.arrows === "all" && isFromIndex) notes.push("arrows when zoomed in");
   else if (frame.flags & ARROWS_CUT && drawsArrows(picture)) notes.push(arrowsNote(picture));
   if (isFromIndex && want.query !== "" && !frame.cells.hits && hasHits(picture)) notes.push("hits in the timelines when zoomed in");
   if (picture.close) notes.push(...waitsNote(picture));
   return notes.join(" · ");
+}
+
+/** Says what a picture that is not exact was made of. A better one follows only where an index is being made. */
+export function coarseNote(isFromIndex: boolean, isIndexBeingMade: boolean): string {
+  if (isFromIndex) return "≈ from the index, exact when zoomed in";
+  return isIndexBeingMade ? "≈ coarse, the exact picture follows" : "≈ coarse, exact when zoomed in";
 }
 
 /** Whether a picture's arrows are drawn: where timelines share a line single ones are noise, unless they are asked for. */

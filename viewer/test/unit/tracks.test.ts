@@ -29,6 +29,12 @@ test("columns are powers of two, no more than pixels", () => {
   assert.deepEqual([1, 100, 511, 512, 800, 5000].map(columnsFor), [16, 64, 256, 512, 512, 1024]);
 });
 
+test("less than a hundredth of a rank is told as that, none as none", () => {
+  const use = { waiting: [2.5e-7, 0.0049, 0.005, 0], mpi: [0, 0, 0, 0], files: [0, 0, 0, 0], starting: [0, 0, 0, 0], lacks_short_waits: false };
+  const told = [0, 1, 2, 3].map((column) => wordsAt(of("ranks", { use }), column, 4).replace(/,.*/, ""));
+  assert.deepEqual(told, ["of 4 ranks <0.01 waiting", "of 4 ranks <0.01 waiting", "of 4 ranks 0.005 waiting", "of 4 ranks 0 waiting"]);
+});
+
 test("values are told in words with units, zero too", () => {
   assert.equal(wordsAt(of("ranks"), 1, 4), "of 4 ranks 3 waiting, 0.13 in MPI, 0.88 computing");
   assert.equal(wordsAt(of("ranks"), 3, 4, true), "0 waiting, 0 in MPI, 1 files, 3 computing");
