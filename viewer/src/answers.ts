@@ -105,7 +105,11 @@ share: number | null,
  */
 incl: number | null, labels: Array<string>, };
 
-export type IndexProgress = { state: "none" | "building" | "ready", percent: number, };
+export type IndexProgress = { state: "none" | "building" | "ready", percent: number, 
+/**
+ * Whether it is known what all of the trace adds up to; pictures do not wait for that.
+ */
+counted: boolean, };
 
 export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, rank: Array<number>, thread: Array<number>, path: Array<Array<string>>, };
 

@@ -16,16 +16,17 @@ import {
 const AGAIN = 700;
 const AGAIN_WHOLE = 2000;
 
-/** Asks for the trace, again while its index is being made. */
+/** Asks for the trace, again while its index is being made, and until all of it has been counted or that has failed. */
 async function loadMeta(trace: number): Promise<void> {
   try {
     const found = await askJson<MetaAnswer>(trace, "meta");
     if (view.peek().trace !== trace) return;
     const before = serverMeta.peek();
-    if (before?.index.state === "building" && found.index.state === "ready") forget();
+    if (before && (before.index.state !== found.index.state || before.index.counted !== found.index.counted)) forget();
     serverMeta.value = found;
     document.title = `${found.name} – mpitrace view`;
-    if (found.index.state === "building") window.setTimeout(() => void loadMeta(trace), AGAIN);
+    const isCountedLater = found.index.state === "ready" && !found.index.counted && (waits.peek()?.state ?? "pending") === "pending";
+    if (found.index.state === "building" || isCountedLater) window.setTimeout(() => void loadMeta(trace), AGAIN);
   } catch (error) {
     report(error);
     unavailable.value = error instanceof Error ? error.message : String(error);

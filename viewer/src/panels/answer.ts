@@ -21,7 +21,8 @@ export function useAnswer<T>(asked: string | null): Shown<T> {
   const asker = useRef<Asker<T> | null>(null);
   asker.current ??= new Asker<T>();
   const { trace } = rested.value;
-  const isReady = meta.value?.index.state === "ready";
+  // Each of these knows better.
+  const known = `${meta.value?.index.state === "ready"} ${meta.value?.index.counted ?? false}`;
   useEffect(() => {
     if (asked === null) {
       setShown({ value: null, error: "", isOld: false });
@@ -57,6 +58,6 @@ export function useAnswer<T>(asked: string | null): Shown<T> {
       window.clearTimeout(timer);
       asker.current?.stop();
     };
-  }, [trace, asked, isReady]);
+  }, [trace, asked, known]);
   return shown;
 }

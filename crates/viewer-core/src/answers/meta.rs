@@ -72,7 +72,11 @@ impl Viewer<'_> {
             (None, None) => ("none", 0),
             (None, Some(percent)) => ("building", percent),
         };
-        IndexProgress { state, percent }
+        IndexProgress {
+            state,
+            percent,
+            counted: self.index().is_some_and(|index| index.totals().is_some()),
+        }
     }
 }
 
@@ -127,4 +131,6 @@ pub(super) struct IndexProgress {
     #[cfg_attr(test, ts(type = "\"none\" | \"building\" | \"ready\""))]
     state: &'static str,
     percent: u8,
+    /// Whether it is known what all of the trace adds up to; pictures do not wait for that.
+    counted: bool,
 }

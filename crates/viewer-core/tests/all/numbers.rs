@@ -425,6 +425,8 @@ fn everything_is_known_to_the_index() {
     let mut builder = IndexBuilder::new(viewer.trace(), shape).unwrap();
     while builder.step(1 << 20).unwrap() {}
     viewer.set_index(builder.finish());
+    let index = |viewer: &Viewer<'_>| ask(viewer, "meta")["index"].clone();
+    assert_eq!(index(&viewer)["counted"], true);
     let exact = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     for question in [
         "stats",
@@ -499,4 +501,29 @@ fn everything_is_known_to_the_index() {
         let found = ask(&viewer, question);
         assert_eq!(found["categories"][0]["max"], Value::Null, "{question}");
     }
+}
+
+/// Pictures do not wait for the totals: the page asks again until these are there.
+#[test]
+fn an_index_for_pictures_says_that_nothing_is_counted_yet() {
+    let file = trace();
+    let limits = AnswerLimits {
+        tree_bytes: 6000,
+        ..AnswerLimits::default()
+    };
+    let viewer = Viewer::new("own", &file, limits).unwrap();
+    let told = |viewer: &Viewer<'_>| {
+        let index = &ask(viewer, "meta")["index"];
+        (index["state"].clone(), index["counted"].clone())
+    };
+    assert_eq!(told(&viewer), ("none".into(), false.into()));
+    let shape = IndexShape {
+        totals: false,
+        ..IndexShape::of(viewer.trace())
+    };
+    let mut builder = IndexBuilder::new(viewer.trace(), shape).unwrap();
+    while builder.step(1 << 20).unwrap() {}
+    viewer.set_index(builder.finish());
+    assert_eq!(told(&viewer), ("ready".into(), false.into()));
+    assert_eq!(ask(&viewer, "stats")["exact_times"], false);
 }
