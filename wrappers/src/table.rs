@@ -267,6 +267,19 @@ impl Function {
         Some((count, count + datatype))
     }
 
+    /// Positions of count and datatype of the data that a one-sided operation moves; one element where there is no count. `None` for all other
+    /// functions.
+    pub fn remote_amount(&self) -> Option<(Option<usize>, usize)> {
+        if !matches!(self.class, Class::Rma | Class::RmaRequest) {
+            return None;
+        }
+        let of_target = |name| self.param(name);
+        match of_target("target_count").zip(of_target("target_datatype")) {
+            Some((count, datatype)) => Some((Some(count), datatype)),
+            None => Some((None, self.first(Kind::Datatype)?)),
+        }
+    }
+
     /// Index of the file or window that ranks share, where they call the function together or for each other.
     pub fn shared_handle(&self) -> Option<usize> {
         let shares = match self.class {

@@ -32,8 +32,9 @@ impl ProcessWalk<'_> {
         }
         if wanted.bytes {
             let bytes = plan.and_then(|plan| {
-                let (count, datatype) = plan.own_amount?;
-                let count = plan.int(call.payload, count)?;
+                let own = || plan.own_amount.map(|(count, datatype)| (Some(count), datatype));
+                let (count, datatype) = plan.remote_amount.or_else(own)?;
+                let count = count.map_or(Some(1), |count| plan.int(call.payload, count))?;
                 // Of data that stays in place, nothing is known.
                 let size = self
                     .library
@@ -58,14 +59,18 @@ impl ProcessWalk<'_> {
             }
         }
         if wanted.handle {
-            let number = plan.and_then(|plan| self.shared_handles.of(plan, call));
+            let number = plan.and_then(|plan| match plan.remote_amount {
+                Some(_) => self.shared_handles.known(plan, call),
+                None => self.shared_handles.of(plan, call),
+            });
             push_int(details, number);
         }
         if wanted.ranks {
             push_ranks(details, group);
         }
         if wanted.target {
-            push_int(details, int(plan.and_then(FunctionPlan::target)));
+            let target = int(plan.and_then(FunctionPlan::target));
+            push_int(details, target.filter(|&target| target >= 0));
         }
         if wanted.exclusive {
             let lock = int(plan.and_then(FunctionPlan::lock_type));

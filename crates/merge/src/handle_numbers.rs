@@ -24,4 +24,10 @@ impl HandleNumbers {
         self.known.insert(handle, number);
         Some(number)
     }
+
+    /// Number of the window of a one-sided operation, if a call before it has told it. Such calls make no numbers: ranks do not make them together.
+    pub(super) fn known(&self, plan: &FunctionPlan<'_>, call: &Call<'_>) -> Option<i32> {
+        let handle = plan.handle(call.payload, plan.window()?)?;
+        self.known.get(&handle).copied()
+    }
 }

@@ -178,6 +178,8 @@ pub struct FunctionPlan<'t> {
     pub root: Option<ParameterIndex>,
     /// Count and datatype of what each rank passes to a collective call.
     pub own_amount: Option<(ParameterIndex, ParameterIndex)>,
+    /// Count and datatype of what a one-sided operation moves; one element without a count.
+    pub remote_amount: Option<(Option<ParameterIndex>, ParameterIndex)>,
     /// The file or window that ranks share, where they call the function together.
     pub shared_handle: Option<ParameterIndex>,
     /// Whether the call makes that file or window.
@@ -256,6 +258,7 @@ impl<'t> FunctionPlan<'t> {
             new_type: created(function, Kind::Datatype).is_some(),
             root: first(Kind::Root),
             own_amount: function.own_amount(),
+            remote_amount: function.remote_amount(),
             shared_handle: function.shared_handle(),
             makes_handle: matches!(function.class, Class::FileOpen | Class::WinCreate),
             is_collective: matches!(function.class, Class::CollectiveInit | Class::NeighborInit),
@@ -289,6 +292,11 @@ impl<'t> FunctionPlan<'t> {
     /// The rank that the call is directed to.
     pub fn target(&self) -> Option<ParameterIndex> {
         self.function.first(Kind::Target)
+    }
+
+    /// The window of a one-sided operation.
+    pub fn window(&self) -> Option<ParameterIndex> {
+        self.function.first(Kind::Win)
     }
 
     /// Exclusive or shared.

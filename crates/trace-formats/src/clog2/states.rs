@@ -111,7 +111,8 @@ pub enum StateCargo {
 pub struct CallDetails {
     /// `root=`: i32 rank of the root of a collective call.
     pub root: bool,
-    /// `bytes=`: i64 bytes that the rank passes to a collective call: count times size of the datatype, −1 where that is not known.
+    /// `bytes=`: i64 bytes that the rank passes to a collective call, or that a one-sided operation moves: count times size of the datatype,
+    /// −1 where that is not known.
     pub bytes: bool,
     /// `request=`: i32 number of the request that the call makes, in the order in which its process makes them; −1 if it makes none.
     pub request: bool,
@@ -121,7 +122,7 @@ pub struct CallDetails {
     pub handle: bool,
     /// `ranks=`: ranks in MPI_COMM_WORLD of the group that the call names, a text such as `0,2-5`.
     pub ranks: bool,
-    /// `target=`: i32 rank that the call is directed to.
+    /// `target=`: i32 rank that the call is directed to, in the group of the window; −1 for MPI_PROC_NULL.
     pub target: bool,
     /// `exclusive=`: i32 1 for an exclusive lock, 0 for a shared one.
     pub exclusive: bool,
@@ -182,6 +183,7 @@ impl CallDetails {
             },
             Class::CollectiveInit | Class::NeighborInit => CallDetails {
                 root: has(Kind::Root),
+                bytes: function.own_amount().is_some(),
                 prepared: Some(PreparedNumber::Made),
                 ..CallDetails::default()
             },
@@ -218,6 +220,13 @@ impl CallDetails {
             }
             Class::Complete | Class::Test => CallDetails {
                 completes: Some(list(&function.params)),
+                ..CallDetails::default()
+            },
+            Class::Rma | Class::RmaRequest => CallDetails {
+                bytes: function.remote_amount().is_some(),
+                request: makes_request,
+                handle: has(Kind::Win),
+                target: has(Kind::Target),
                 ..CallDetails::default()
             },
             Class::RmaSync => CallDetails {
@@ -576,7 +585,7 @@ mod tests {
             ("MPI_Isend", "request=%d"),
             ("MPI_Start", "request=%d, prepared=%d"),
             ("MPI_Startall", "sends=%s, receives=%s, prepared=%s"),
-            ("MPI_Bcast_init", "root=%d, prepared=%d"),
+            ("MPI_Bcast_init", "root=%d, bytes=%l, prepared=%d"),
             ("MPI_Ineighbor_alltoall", "request=%d"),
             ("MPI_Neighbor_alltoall", ""),
             ("MPI_Pready", "request=%d"),
@@ -584,7 +593,9 @@ mod tests {
             ("MPI_Win_lock", "handle=%d, target=%d, exclusive=%d"),
             ("MPI_Win_unlock", "handle=%d, target=%d"),
             ("MPI_Win_fence", "handle=%d"),
-            ("MPI_Put", ""),
+            ("MPI_Put", "bytes=%l, handle=%d, target=%d"),
+            ("MPI_Fetch_and_op", "bytes=%l, handle=%d, target=%d"),
+            ("MPI_Rget_c", "bytes=%l, request=%d, handle=%d, target=%d"),
             ("MPI_File_iread_all", "request=%d, handle=%d"),
             ("MPI_File_iread", ""),
             ("MPI_Cart_create", "makes=%d, remote=%d, sources=%s"),
