@@ -93,8 +93,14 @@ fn says_what_the_rows_say(rows: &[serde_json::Value], events: &[Printed]) {
         count(&mut expected, format!("{rank} leaves {function} at {end}"));
         let argument = |name: &str| row["arguments"][name].as_i64();
         let is_blocking = !function.starts_with("MPI_I");
-        // On intercommunicators it may be MPI_ROOT or MPI_PROC_NULL.
-        if let (Some(root @ 0..), true) = (argument("root"), is_blocking) {
+        // On intercommunicators it may be MPI_ROOT, which is below all others, or MPI_PROC_NULL, of which the archive tells only where the trace knows
+        // the other group.
+        let root = match argument("root") {
+            Some(root @ 0..) => Some(root.to_string()),
+            Some(..=-3) => Some("SELF".to_owned()),
+            _ => None,
+        };
+        if let (Some(root), true) = (root, is_blocking) {
             count(&mut expected, format!("{rank} root {root} at {end}"));
         }
         let is_access = ["read", "write"]

@@ -8,11 +8,14 @@ use trace_model::DrawablePoint;
 use super::error::Otf2Error;
 use super::event::{CollectiveEnd, Event};
 use super::events::{EndEvent, EventMaker, OpenRegion};
-use super::functions::{RegionCall, collective_bytes};
-use super::numbers::{NO_ROOT, value_type};
+use super::functions::{RegionCall, bytes_of_remote_root, collective_bytes};
+use super::numbers::{NO_ROOT, ROOT_IN_OWN_GROUP, ROOT_IS_SELF, value_type};
 use super::places::LinePlace;
 use super::requests::Operation;
 use super::values::{CallValues, numbers, pairs};
+
+/// The largest number that MPI_ROOT has in any MPI library. MPI_PROC_NULL lies between it and 0.
+const MAX_MPI_ROOT: i32 = -3;
 
 impl EventMaker {
     /// A call begins.
@@ -43,6 +46,9 @@ impl EventMaker {
         region.completes.extend(values.completes_one);
         region.receives = self.requests.receives(place.process, &region.completes);
         let process = place.process;
+        if let (Some(made), Some(remote)) = (values.makes, values.remote) {
+            self.comms.note_remote(made, remote);
+        }
         match call {
             RegionCall::Plain => {}
             RegionCall::FileOpen => region.opens_on = Some(self.comms.reference(place.comm)),
@@ -74,6 +80,9 @@ impl EventMaker {
                 if let Some(number) = values.prepared {
                     self.prepared.insert((process, number), end);
                 }
+            }
+            RegionCall::Window(call) => {
+                region.at_end = self.begin_on_window(location, time, &place, call, &values)?;
             }
             RegionCall::FileClose => {
                 let number = values.file_number();
@@ -157,18 +166,25 @@ impl EventMaker {
     }
 
     /// What the end of a collective operation tells.
-    fn collective(&self, op: u8, place: &LinePlace, values: &CallValues<'_>) -> CollectiveEnd {
-        let root = values
-            .root
-            .and_then(|root| self.comms.rank(place.comm, root));
-        let is_root = values.root == Some(place.comm_rank);
-        let ranks = self.comms.size(place.comm) as u64;
+    fn collective(&mut self, op: u8, place: &LinePlace, values: &CallValues<'_>) -> CollectiveEnd {
         let bytes = values.bytes.unwrap_or(0);
-        let (sent, received) = collective_bytes(op, bytes, is_root, ranks);
+        let across = self.comms.across(place.comm);
+        let (comm, others) = across.unwrap_or((self.comms.reference(place.comm), place.comm));
+        let ranks = self.comms.size(others) as u64;
+        let (root, (sent, received)) = match values.root {
+            Some(..=MAX_MPI_ROOT) => (ROOT_IS_SELF, bytes_of_remote_root(op, bytes)),
+            Some(..0) if across.is_some() => (ROOT_IN_OWN_GROUP, (0, 0)),
+            root => {
+                let is_root = across.is_none() && root == Some(place.comm_rank);
+                let root = root.and_then(|root| self.comms.rank(others, root));
+                let amounts = collective_bytes(op, bytes, is_root, ranks);
+                (root.unwrap_or(NO_ROOT), amounts)
+            }
+        };
         CollectiveEnd {
             op,
-            comm: self.comms.reference(place.comm),
-            root: root.unwrap_or(NO_ROOT),
+            comm,
+            root,
             sent,
             received,
         }
@@ -240,7 +256,7 @@ impl EventMaker {
                 Operation::Receive { .. } => {
                     self.losses
                         .add("receive that was completed without a message", 1);
-                    continue;
+                    Event::Cancelled(id)
                 }
             };
             self.archive.write(location, time, &event)?;
@@ -255,6 +271,12 @@ impl EventMaker {
             EndEvent::IoIssued { handle, id } => Event::IoIssued { handle, id },
             EndEvent::IoComplete { handle, bytes, id } => Event::IoComplete { handle, bytes, id },
             EndEvent::Close { handle } => Event::Close { handle },
+            EndEvent::Window(events) => {
+                for event in events.into_iter().flatten() {
+                    self.write_window(location, time, event)?;
+                }
+                return Ok(());
+            }
         };
         self.archive.write(location, time, &event)
     }

@@ -5,6 +5,9 @@ use trace_model::hash::Map;
 
 use super::places::{LinePlace, Places};
 
+/// Reference of the first group; before it comes that of the locations of ranks.
+pub(super) const FIRST_GROUP: u32 = 1;
+
 /// A communicator of the archive. Its reference is its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommDefinition {
@@ -22,6 +25,10 @@ pub(super) struct Comms {
     /// By position of a definition: ranks in the communicator, ascending, each with the position of its process.
     members: Vec<Vec<(i32, usize)>>,
     pairs: Map<(usize, usize), usize>,
+    /// Of an intercommunicator's side, by its number, that of the other side.
+    remotes: Map<i32, i32>,
+    /// Groups that are no communicators: positions of processes.
+    other_groups: Vec<Vec<u64>>,
     definitions: Vec<CommDefinition>,
 }
 
@@ -104,6 +111,33 @@ impl Comms {
         (0, u32::try_from(other.process).unwrap_or(0))
     }
 
+    /// Notes the numbers of the sides of an intercommunicator.
+    pub(super) fn note_remote(&mut self, side: i32, other: i32) {
+        self.remotes.insert(side, other);
+    }
+
+    /// Reference of the intercommunicator that a side has this number in, and the number of the other side; `None` for any other communicator.
+    pub(super) fn across(&mut self, side: i32) -> Option<(u32, i32)> {
+        let other = *self.remotes.get(&side)?;
+        Some((self.pair(side, other)?, other))
+    }
+
+    /// Reference of the group of these ranks of MPI_COMM_WORLD, in this order, without those that are not in the trace.
+    pub(super) fn group_of(&mut self, places: &Places, ranks: &[u32]) -> u32 {
+        let of_rank = |rank: &u32| {
+            let known = places.processes.get(..places.ranks()).unwrap_or_default();
+            let found = known.binary_search_by_key(&Some(*rank), |process| process.rank);
+            found.ok().map(|at| at as u64)
+        };
+        let members: Vec<u64> = ranks.iter().filter_map(of_rank).collect();
+        let same = self.groups().position(|known| known == members);
+        let at = same.unwrap_or_else(|| {
+            self.other_groups.push(members);
+            self.members.len() + self.other_groups.len() - 1
+        });
+        FIRST_GROUP + u32::try_from(at).unwrap_or(0)
+    }
+
     /// Reference of the intercommunicator between two groups; `None` if a process is in both.
     fn pair(&mut self, one: i32, other: i32) -> Option<u32> {
         let (&a, &b) = (self.by_number.get(&one)?, self.by_number.get(&other)?);
@@ -131,11 +165,12 @@ impl Comms {
         &self.definitions
     }
 
-    /// Members of the groups, by position: positions of processes in the order of their ranks.
+    /// Members of the groups, by position: positions of processes in the order of their ranks. Those of communicators come first.
     pub(super) fn groups(&self) -> impl Iterator<Item = Vec<u64>> {
         self.members
             .iter()
             .map(|members| members.iter().map(|(_, process)| *process as u64).collect())
+            .chain(self.other_groups.iter().cloned())
     }
 
     /// Number of members of the largest group.
@@ -180,6 +215,18 @@ mod tests {
         assert_eq!(comms.channel(&place(3), &place(5)), (3, 0));
         assert_eq!(comms.channel(&place(5), &place(3)), (3, 1));
         assert_eq!(losses.iter().map(|(_, count)| count).sum::<u64>(), 1);
+        // The sides of an intercommunicator, which has both of them.
+        assert_eq!(comms.across(7), None);
+        comms.note_remote(7, 8);
+        comms.note_remote(8, 7);
+        assert_eq!(comms.across(7), Some((3, 8)));
+        assert_eq!(comms.across(8), Some((3, 7)));
+        // A group may be that of a communicator; rank 2 is not in the trace.
+        assert_eq!(comms.group_of(&places, &[4]), 3);
+        assert_eq!(comms.group_of(&places, &[1, 2, 4]), 4);
+        assert_eq!(comms.group_of(&places, &[1, 4]), 4);
+        assert_eq!(comms.other_groups, [vec![1, 2]]);
+        comms.other_groups.clear();
         let groups: Vec<_> = comms.groups().collect();
         assert_eq!(groups, [vec![0, 1, 2], vec![1, 0], vec![2]]);
         assert_eq!((comms.size(7), comms.largest()), (2, 3));

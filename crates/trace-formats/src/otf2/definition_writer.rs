@@ -7,7 +7,7 @@ use super::error::Otf2Error;
 use super::library::{ErrorCode, Functions, Object};
 use super::numbers::{
     ASYNCHRONOUS, CPU_THREAD, DECIMAL, OTHER_METRIC, PARADIGM_OF_PROCESSES, PROCESS,
-    RECORDED_BY_CPU, UNDEFINED_REF, UNDEFINED_TIME, paradigm,
+    RECORDED_BY_CPU, UNDEFINED_REF, UNDEFINED_TIME, WINDOW_EVENTS, paradigm,
 };
 
 /// A region as it is defined.
@@ -186,6 +186,14 @@ impl DefinitionWriter {
         self.call("OTF2_GlobalDefWriter_WriteInterComm", |f, w| {
             // SAFETY: The writer is open.
             unsafe { (f.define_intercomm)(w, reference, name, one, other, UNDEFINED_REF, 0) }
+        })
+    }
+
+    /// A window, whose making and freeing events tell.
+    pub(super) fn window(&self, reference: u32, name: u32, comm: u32) -> Result<(), Otf2Error> {
+        self.call("OTF2_GlobalDefWriter_WriteRmaWin", |f, w| {
+            // SAFETY: The writer is open.
+            unsafe { (f.define_window)(w, reference, name, comm, WINDOW_EVENTS) }
         })
     }
 

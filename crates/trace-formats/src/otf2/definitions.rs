@@ -1,6 +1,6 @@
 //! The definitions of an archive, written when all events are.
 
-use super::comms::CommDefinition;
+use super::comms::{CommDefinition, FIRST_GROUP};
 use super::definition_writer::DefinitionWriter;
 use super::error::Otf2Error;
 use super::events::EventMaker;
@@ -30,6 +30,7 @@ impl EventMaker {
             regions,
             metrics,
             files,
+            windows,
             span,
             losses,
             ..
@@ -62,10 +63,10 @@ impl EventMaker {
             let mains: Vec<u64> = mains.map(|main| main.id).collect();
             let of_locations = group_type::COMM_LOCATIONS;
             writer.group(COMM_LOCATIONS, names.mpi, of_locations, &mains)?;
-            for (reference, members) in (1u32..).zip(comms.groups()) {
+            for (reference, members) in (FIRST_GROUP..).zip(comms.groups()) {
                 writer.group(reference, 0, group_type::COMM_GROUP, &members)?;
             }
-            let group = |position: usize| u32::try_from(position + 1).unwrap_or(0);
+            let group = |position: usize| FIRST_GROUP + u32::try_from(position).unwrap_or(0);
             let defined = comms.definitions().iter().zip(&names.comms);
             for (reference, (comm, &name)) in (0u32..).zip(defined) {
                 match comm {
@@ -76,6 +77,11 @@ impl EventMaker {
                         writer.intercomm(reference, name, groups.map(group))?;
                     }
                 }
+            }
+            for ((reference, &comm), &name) in
+                (0u32..).zip(windows.definitions()).zip(&names.windows)
+            {
+                writer.window(reference, name, comm)?;
             }
             for (reference, metric) in (0u32..).zip(metrics.definitions()) {
                 let unit = match metric.mode {
@@ -112,6 +118,7 @@ struct Names {
     processes: Vec<(u32, u32)>,
     locations: Vec<u32>,
     comms: Vec<u32>,
+    windows: Vec<u32>,
 }
 
 impl Names {
@@ -148,6 +155,9 @@ impl Names {
                         strings.id(name)
                     }
                 })
+                .collect(),
+            windows: (0..maker.windows.definitions().len())
+                .map(|number| strings.id(&format!("window {number}")))
                 .collect(),
             hosts,
             processes,

@@ -1,6 +1,7 @@
 //! Events of a location, and how the library is told of them.
 
 use super::library::{ErrorCode, Functions, Object};
+use super::window_event::WindowEvent;
 
 /// Value of an attribute of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,8 +74,11 @@ pub(super) enum Event<'a> {
     SendComplete(u64),
     ReceiveRequest(u64),
     Receive(MessageEnd, Option<u64>),
+    /// A request is over without a message.
+    Cancelled(u64),
     CollectiveBegin(Option<u64>),
     CollectiveEnd(CollectiveEnd, Option<u64>),
+    Window(WindowEvent),
     /// A handle is made.
     Open {
         handle: u32,
@@ -115,6 +119,8 @@ impl Event<'_> {
             Event::ReceiveRequest(_) => "OTF2_EvtWriter_MpiIrecvRequest",
             Event::Receive(_, None) => "OTF2_EvtWriter_MpiRecv",
             Event::Receive(_, Some(_)) => "OTF2_EvtWriter_MpiIrecv",
+            Event::Cancelled(_) => "OTF2_EvtWriter_MpiRequestCancelled",
+            Event::Window(event) => event.function(),
             Event::CollectiveBegin(None) => "OTF2_EvtWriter_MpiCollectiveBegin",
             Event::CollectiveBegin(Some(_)) => "OTF2_EvtWriter_NonBlockingCollectiveRequest",
             Event::CollectiveEnd(_, None) => "OTF2_EvtWriter_MpiCollectiveEnd",
@@ -158,6 +164,8 @@ impl Event<'_> {
                 Event::Receive(m, Some(id)) => {
                     (f.irecv)(writer, list, time, m.partner, m.comm, m.tag, m.bytes, id)
                 }
+                Event::Cancelled(id) => (f.cancelled)(writer, list, time, id),
+                Event::Window(event) => event.write(f, writer, list, time),
                 Event::CollectiveBegin(None) => (f.collective_begin)(writer, list, time),
                 Event::CollectiveBegin(Some(id)) => (f.collective_request)(writer, list, time, id),
                 Event::CollectiveEnd(end, request) => {

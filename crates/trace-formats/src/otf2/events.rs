@@ -13,13 +13,15 @@ use super::definition_writer::RegionDefinition;
 use super::error::Otf2Error;
 use super::event::{Attribute, AttributeValue, CollectiveEnd, Event};
 use super::files::FileTable;
-use super::functions::RegionCall;
+use super::functions::{RegionCall, WindowCall};
 use super::info::AttributeTable;
 use super::metrics::MetricTable;
 use super::numbers::{TIMELINE_COMM, value_type};
 use super::places::{LinePlace, Places};
 use super::requests::RequestTable;
 use super::strings::StringTable;
+use super::window_event::WindowEvent;
+use super::windows::WindowTable;
 use crate::track_event::{Nesting, StartTimes, obstacle};
 
 /// Most locations beside that of a thread.
@@ -57,6 +59,7 @@ pub(super) enum EndEvent {
     IoIssued { handle: u32, id: u64 },
     IoComplete { handle: u32, bytes: u64, id: u64 },
     Close { handle: u32 },
+    Window([Option<WindowEvent>; 2]),
 }
 
 /// A file operation that is complete at a time that is known before: time in ns, then what the event needs.
@@ -75,6 +78,7 @@ pub(super) struct EventMaker {
     pub(super) requests: RequestTable,
     /// Persistent collective operations, by process and number.
     pub(super) prepared: Map<(usize, u32), CollectiveEnd>,
+    pub(super) windows: WindowTable,
     /// Split accesses that have begun, by process and handle: number and bytes.
     pub(super) split: Map<(usize, u32), (u64, u64)>,
     pub(super) completions: BinaryHeap<Completion>,
@@ -117,6 +121,7 @@ impl EventMaker {
             files: FileTable::default(),
             requests: RequestTable::default(),
             prepared: Map::default(),
+            windows: WindowTable::default(),
             split: Map::default(),
             completions: BinaryHeap::new(),
             categories: Map::default(),
@@ -277,10 +282,15 @@ impl EventMaker {
             .attributes(&point.info, &mut self.strings, list);
         let what = "text of an info, of those beyond the first 65536";
         self.losses.add(what, left_out);
-        let is_told = matches!(entry.call, RegionCall::Collective(_) | RegionCall::FileOpen);
+        let is_told = matches!(entry.call, RegionCall::Collective(_));
+        // The events of these tell the communicator of the window, which need not be that of the timeline.
+        let is_of_window = matches!(
+            entry.call,
+            RegionCall::Window(WindowCall::Fence | WindowCall::Free)
+        );
         let place = self.places.of_line(point.line);
         let comm = place.map_or(0, |place| self.comms.reference(place.comm));
-        if comm != 0 && !is_told {
+        if (comm != 0 || is_of_window) && !is_told {
             let name = self.strings.id(TIMELINE_COMM);
             let attribute = self.attributes.id(name, value_type::COMM);
             list.push((attribute, AttributeValue::Comm(comm)));

@@ -3,7 +3,8 @@
 use trace_model::{Category, value_names};
 use wrappers::{Class, FileAccessKind, Function, Table};
 
-use super::numbers::{collective, io_mode, paradigm, role};
+use super::numbers::{atomic as atomic_way, collective, io_mode, paradigm, role};
+use super::window_event::OneSidedKind;
 
 /// Events that stand in a region besides its start and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +25,28 @@ pub(super) enum RegionCall {
     Icollective(u8),
     /// Makes a persistent collective operation.
     CollectiveInit(u8),
+    /// Makes or frees a window, or does something on it with all its ranks.
+    Window(WindowCall),
     FileOpen,
     FileClose,
     FileAccess(FileAccessKind),
     /// Call into the C library on a file.
     Disk(DiskEffect),
+}
+
+/// What a call does with a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WindowCall {
+    Make,
+    Free,
+    Fence,
+    OneSided(OneSidedKind),
+    Lock,
+    Unlock,
+    /// Names the ranks that may come (`true`), or to which the rank goes.
+    BeginEpoch(bool),
+    /// Waits for the ranks that have come (`true`), or leaves those to which the rank went.
+    EndEpoch(bool),
 }
 
 /// Effect of an operation below MPI.
@@ -118,7 +136,8 @@ impl RegionKind {
                 (role::OTHER_COLLECTIVE, RegionCall::Plain)
             }
             Class::Rma | Class::RmaRequest | Class::RmaSync | Class::WinCreate | Class::WinFree => {
-                (role::RMA, RegionCall::Plain)
+                let call = window_call(function).map_or(RegionCall::Plain, RegionCall::Window);
+                (role::RMA, call)
             }
             Class::FileOpen => (role::FILE_IO_METADATA, RegionCall::FileOpen),
             Class::FileClose => (role::FILE_IO_METADATA, RegionCall::FileClose),
@@ -143,6 +162,31 @@ impl RegionKind {
 /// intercommunicators, or that only begin it.
 fn is_collective_over_comm(name: &str) -> bool {
     !name.contains("group") && !name.contains("Intercomm") && !name.contains("idup")
+}
+
+/// What a function does with a window, if events tell it.
+fn window_call(function: &Function) -> Option<WindowCall> {
+    let atomic = |way, fetches| WindowCall::OneSided(OneSidedKind::Atomic { way, fetches });
+    let name = function.name.trim_start_matches("MPI_");
+    Some(match (function.class, name.trim_end_matches("_c")) {
+        (Class::WinCreate, _) => WindowCall::Make,
+        (Class::WinFree, _) => WindowCall::Free,
+        (_, "Put" | "Rput") => WindowCall::OneSided(OneSidedKind::Put),
+        (_, "Get" | "Rget") => WindowCall::OneSided(OneSidedKind::Get),
+        (_, "Accumulate" | "Raccumulate") => atomic(atomic_way::ACCUMULATE, false),
+        (_, "Get_accumulate" | "Rget_accumulate" | "Fetch_and_op") => {
+            atomic(atomic_way::FETCH_AND_ACCUMULATE, true)
+        }
+        (_, "Compare_and_swap") => atomic(atomic_way::COMPARE_AND_SWAP, true),
+        (_, "Win_fence") => WindowCall::Fence,
+        (_, "Win_lock") => WindowCall::Lock,
+        (_, "Win_unlock") => WindowCall::Unlock,
+        (_, "Win_post") => WindowCall::BeginEpoch(true),
+        (_, "Win_start") => WindowCall::BeginEpoch(false),
+        (_, "Win_wait") => WindowCall::EndEpoch(true),
+        (_, "Win_complete") => WindowCall::EndEpoch(false),
+        _ => return None,
+    })
 }
 
 /// Role and call of a collective function.
@@ -198,6 +242,15 @@ pub(super) fn collective_bytes(op: u8, bytes: u64, is_root: bool, ranks: u64) ->
         collective::ALLTOALL => (all, all),
         collective::ALLREDUCE | collective::SCAN | collective::EXSCAN => (bytes, bytes),
         collective::REDUCE_SCATTER_BLOCK => (all, bytes),
+        _ => (0, 0),
+    }
+}
+
+/// Bytes that the root of an operation between two groups gives and gets. Its counts do not matter where the others' do, and are not known then.
+pub(super) fn bytes_of_remote_root(op: u8, bytes: u64) -> (u64, u64) {
+    match op {
+        collective::BCAST => (bytes, 0),
+        collective::REDUCE => (0, bytes),
         _ => (0, 0),
     }
 }

@@ -102,6 +102,17 @@ functions! {
     io_begin = "OTF2_EvtWriter_IoOperationBegin"(Object, Object, u64, u32, u8, u32, u64, u64) -> ErrorCode;
     io_issued = "OTF2_EvtWriter_IoOperationIssued"(Object, Object, u64, u32, u64) -> ErrorCode;
     io_complete = "OTF2_EvtWriter_IoOperationComplete"(Object, Object, u64, u32, u64, u64) -> ErrorCode;
+    cancelled = "OTF2_EvtWriter_MpiRequestCancelled"(Object, Object, u64, u64) -> ErrorCode;
+    window_create = "OTF2_EvtWriter_RmaWinCreate"(Object, Object, u64, u32) -> ErrorCode;
+    window_destroy = "OTF2_EvtWriter_RmaWinDestroy"(Object, Object, u64, u32) -> ErrorCode;
+    window_begin = "OTF2_EvtWriter_RmaCollectiveBegin"(Object, Object, u64) -> ErrorCode;
+    window_end = "OTF2_EvtWriter_RmaCollectiveEnd"(Object, Object, u64, u8, u32, u32, u32, u64, u64) -> ErrorCode;
+    group_sync = "OTF2_EvtWriter_RmaGroupSync"(Object, Object, u64, u32, u32, u32) -> ErrorCode;
+    acquire_lock = "OTF2_EvtWriter_RmaAcquireLock"(Object, Object, u64, u32, u32, u64, u8) -> ErrorCode;
+    release_lock = "OTF2_EvtWriter_RmaReleaseLock"(Object, Object, u64, u32, u32, u64) -> ErrorCode;
+    put = "OTF2_EvtWriter_RmaPut"(Object, Object, u64, u32, u32, u64, u64) -> ErrorCode;
+    get = "OTF2_EvtWriter_RmaGet"(Object, Object, u64, u32, u32, u64, u64) -> ErrorCode;
+    atomic = "OTF2_EvtWriter_RmaAtomic"(Object, Object, u64, u32, u32, u8, u64, u64, u64) -> ErrorCode;
     metric = "OTF2_EvtWriter_Metric"(Object, Object, u64, u32, u8, *const u8, *const u64) -> ErrorCode;
 
     define_clock = "OTF2_GlobalDefWriter_WriteClockProperties"(Object, u64, u64, u64, u64) -> ErrorCode;
@@ -116,6 +127,7 @@ functions! {
     define_group = "OTF2_GlobalDefWriter_WriteGroup"(Object, u32, u32, u8, u8, u32, u32, *const u64) -> ErrorCode;
     define_comm = "OTF2_GlobalDefWriter_WriteComm"(Object, u32, u32, u32, u32, u32) -> ErrorCode;
     define_intercomm = "OTF2_GlobalDefWriter_WriteInterComm"(Object, u32, u32, u32, u32, u32, u32) -> ErrorCode;
+    define_window = "OTF2_GlobalDefWriter_WriteRmaWin"(Object, u32, u32, u32, u32) -> ErrorCode;
     define_metric_member = "OTF2_GlobalDefWriter_WriteMetricMember"(Object, u32, u32, u32, u8, u8, u8, u8, i64, u32) -> ErrorCode;
     define_metric_class = "OTF2_GlobalDefWriter_WriteMetricClass"(Object, u32, u8, *const u32, u8, u8) -> ErrorCode;
     define_file = "OTF2_GlobalDefWriter_WriteIoRegularFile"(Object, u32, u32, u32) -> ErrorCode;

@@ -33,6 +33,9 @@ mod requests;
 mod strings;
 mod symbols;
 mod values;
+mod window_calls;
+mod window_event;
+mod windows;
 mod write;
 
 pub use error::{Otf2Error, Otf2ErrorKind};

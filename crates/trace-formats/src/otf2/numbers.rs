@@ -6,6 +6,10 @@ pub(super) const UNDEFINED_REF: u32 = u32::MAX;
 pub(super) const UNDEFINED_TIME: u64 = u64::MAX;
 /// Root of a collective operation without a root.
 pub(super) const NO_ROOT: u32 = u32::MAX;
+/// Root of a collective operation between two groups: the rank itself.
+pub(super) const ROOT_IS_SELF: u32 = u32::MAX - 1;
+/// Root of a collective operation between two groups: another rank of the own group.
+pub(super) const ROOT_IN_OWN_GROUP: u32 = u32::MAX - 2;
 /// Roots that are no rank: from here on.
 pub(super) const FIRST_NO_ROOT: u32 = u32::MAX - 2;
 
@@ -73,6 +77,19 @@ pub(super) mod collective {
     pub const REDUCE_SCATTER_BLOCK: u8 = 16;
     pub const CREATE_HANDLE: u8 = 17;
     pub const DESTROY_HANDLE: u8 = 18;
+}
+
+/// `OTF2_RmaSyncLevel`: what ranks have done to each other when a call on a window is over.
+pub(super) mod sync_level {
+    pub const PROCESS: u32 = 1;
+    pub const MEMORY: u32 = 2;
+}
+
+/// `OTF2_RmaAtomicType`: one-sided operations that change what is there.
+pub(super) mod atomic {
+    pub const ACCUMULATE: u8 = 0;
+    pub const COMPARE_AND_SWAP: u8 = 3;
+    pub const FETCH_AND_ACCUMULATE: u8 = 7;
 }
 
 /// `OTF2_GroupType`: what the members of a group are.
@@ -145,5 +162,9 @@ pub(super) const BINARY: u8 = 0;
 /// `OTF2_Base`: units are multiplied by powers of ten.
 pub(super) const DECIMAL: u8 = 1;
 
+/// `OTF2_RmaWinFlag`: events tell when the window is made and freed.
+pub(super) const WINDOW_EVENTS: u32 = 1;
 /// `OTF2_LockType`: of several, only one holds the lock.
 pub(super) const EXCLUSIVE: u8 = 0;
+/// `OTF2_LockType`: several hold the lock at a time.
+pub(super) const SHARED: u8 = 1;

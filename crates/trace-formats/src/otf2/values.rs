@@ -20,6 +20,11 @@ pub(super) enum Field {
     File,
     Path,
     Source,
+    Target,
+    Exclusive,
+    Ranks,
+    Makes,
+    Remote,
     Tag,
     Size,
     Result,
@@ -41,10 +46,15 @@ impl Field {
             "prepared" => Field::Prepared,
             "root" => Field::Root,
             "bytes" => Field::Bytes,
-            "handle" => Field::Handle,
+            "handle" | "win" => Field::Handle,
             "file" => Field::File,
             "path" | "filename" => Field::Path,
             "source" => Field::Source,
+            "target" | "targetrank" => Field::Target,
+            "exclusive" => Field::Exclusive,
+            "ranks" => Field::Ranks,
+            "makes" => Field::Makes,
+            "remote" => Field::Remote,
             "tag" => Field::Tag,
             "size" => Field::Size,
             "result" => Field::Result,
@@ -69,7 +79,7 @@ impl Field {
     }
 }
 
-/// What the info of a call says, of what events need. Negative numbers, which stand for nothing, are left out.
+/// What the info of a call says, of what events need. Negative numbers, which stand for nothing, are left out but for roots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CallValues<'a> {
     pub call: Option<u64>,
@@ -87,8 +97,18 @@ pub(super) struct CallValues<'a> {
     pub prepared: Option<u32>,
     /// Requests and numbers of persistent collective operations that the call starts: `7:2,8:3`.
     pub started: &'a [u8],
+    /// Rank of the root; below -2 it is the rank itself, for ranks of another group, and a negative one above that another rank of the own group.
     pub root: Option<i32>,
     pub bytes: Option<u64>,
+    /// Rank that a one-sided operation or a lock is about, in the group of the window.
+    pub target: Option<i32>,
+    pub is_exclusive: bool,
+    /// Ranks in MPI_COMM_WORLD of the group that the call names, as a text such as `0,2-5`.
+    pub ranks: &'a [u8],
+    /// Number of the communicator that the call makes.
+    pub makes: Option<i32>,
+    /// Number of the other side of an intercommunicator that the call makes.
+    pub remote: Option<i32>,
     pub handle: Option<u32>,
     pub file: Option<i64>,
     pub path: Option<&'a [u8]>,
@@ -119,7 +139,11 @@ impl<'a> CallValues<'a> {
             Field::Request => self.request = u32,
             Field::Completes => self.completes_one = u32,
             Field::Prepared => self.prepared = u32,
-            Field::Root => self.root = not_negative,
+            Field::Root => self.root = i32::try_from(number).ok(),
+            Field::Target => self.target = not_negative,
+            Field::Exclusive => self.is_exclusive = number == 1,
+            Field::Makes => self.makes = not_negative,
+            Field::Remote => self.remote = not_negative,
             Field::Bytes => self.bytes = u64,
             Field::Handle => self.handle = u32,
             Field::File => self.file = Some(number).filter(|&number| number >= 0),
@@ -138,6 +162,7 @@ impl<'a> CallValues<'a> {
             Field::Sends => self.sends = text,
             Field::Receives => self.receives = text,
             Field::Prepared => self.started = text,
+            Field::Ranks => self.ranks = text,
             Field::Path => self.path = Some(text).filter(|text| !text.is_empty()),
             Field::Role => self.is_side_file = text != b"data",
             _ => {}

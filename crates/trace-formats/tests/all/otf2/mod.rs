@@ -5,6 +5,7 @@ mod printed;
 mod random;
 mod read;
 mod sample;
+mod windows;
 
 use test_support::skip;
 use trace_formats::otf2::{Otf2ErrorKind, Otf2Sink};

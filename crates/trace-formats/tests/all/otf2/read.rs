@@ -336,6 +336,8 @@ fn calls_and_messages_keep_their_communicator() {
         "MPI_Recv",
         "MPI_Ibarrier",
         "MPI_Barrier",
+        "MPI_File_open",
+        "MPI_Win_fence",
     ];
     let mut categories = vec![Category::message()];
     for (index, name) in (1..).zip(names) {

@@ -223,7 +223,7 @@ const EXPECTED: &[Expected] = &[
 ];
 
 /// A printed text without the references ` <12>`.
-fn without_references(text: &str) -> String {
+pub fn without_references(text: &str) -> String {
     let mut parts = text.split(" <");
     let mut bare = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -1,0 +1,110 @@
+//! Windows of one-sided operations: who makes them, and what is known of them.
+
+use trace_model::hash::Map;
+
+/// A window of the archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    /// Reference of the window.
+    pub reference: u32,
+    /// Communicator whose ranks have it, as the trace counts them.
+    pub comm: i32,
+}
+
+/// The windows of a trace. The ranks of a communicator make its windows in one order.
+#[derive(Debug, Default)]
+pub(super) struct WindowTable {
+    /// References of the communicators of the windows, by reference.
+    definitions: Vec<u32>,
+    /// By communicator, and number among its windows.
+    by_order: Map<(i32, u32), Window>,
+    /// Windows of a communicator that a process has made.
+    made: Map<(usize, i32), u32>,
+    /// By process, and the number that its calls have for the window.
+    by_handle: Map<(usize, u32), Window>,
+    /// Reference of the group of the epoch of a process at a window: of those that may come, or those to which the rank goes.
+    epochs: Map<(usize, u32, bool), u32>,
+    /// One-sided operations so far.
+    operations: u64,
+}
+
+impl WindowTable {
+    /// The window that a call of a process makes, on a communicator of this number and reference.
+    pub(super) fn make(
+        &mut self,
+        process: usize,
+        handle: u32,
+        comm: i32,
+        reference: u32,
+    ) -> Window {
+        let made = self.made.entry((process, comm)).or_default();
+        let definitions = &mut self.definitions;
+        let window = *self.by_order.entry((comm, *made)).or_insert_with(|| {
+            definitions.push(reference);
+            let reference = u32::try_from(definitions.len() - 1).unwrap_or(0);
+            Window { reference, comm }
+        });
+        *made += 1;
+        self.by_handle.insert((process, handle), window);
+        window
+    }
+
+    /// The window that a process has made under this number of its own.
+    pub(super) fn get(&self, process: usize, handle: u32) -> Option<Window> {
+        self.by_handle.get(&(process, handle)).copied()
+    }
+
+    /// Number for the next one-sided operation.
+    pub(super) fn next_operation(&mut self) -> u64 {
+        self.operations += 1;
+        self.operations - 1
+    }
+
+    /// An epoch of a process at a window begins, with this group: of those that may come (`true`), or those to which the process goes.
+    pub(super) fn begin_epoch(
+        &mut self,
+        process: usize,
+        window: u32,
+        is_visited: bool,
+        group: u32,
+    ) {
+        self.epochs.insert((process, window, is_visited), group);
+    }
+
+    /// Group of the epoch that ends.
+    pub(super) fn end_epoch(
+        &mut self,
+        process: usize,
+        window: u32,
+        is_visited: bool,
+    ) -> Option<u32> {
+        self.epochs.remove(&(process, window, is_visited))
+    }
+
+    /// References of the communicators of the windows, by reference.
+    pub(super) fn definitions(&self) -> &[u32] {
+        &self.definitions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_share_the_windows_of_their_communicator() {
+        let mut windows = WindowTable::default();
+        // Rank 0 makes a window with rank 1, one for itself, and another one with rank 1, which has made none in between.
+        let first = windows.make(0, 0, 0, 0);
+        let alone = windows.make(0, 1, 5, 3);
+        let second = windows.make(0, 2, 0, 0);
+        assert_eq!(windows.make(1, 0, 0, 0), first);
+        assert_eq!(windows.make(1, 1, 0, 0), second);
+        assert_eq!(windows.definitions(), [0, 3, 0]);
+        assert_eq!((alone.reference, alone.comm), (1, 5));
+        // A number that comes again stands for the new one.
+        let third = windows.make(1, 0, 0, 0);
+        assert_eq!(third.reference, 3);
+        assert_eq!(windows.get(1, 0), Some(third));
+    }
+}
