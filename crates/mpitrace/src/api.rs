@@ -23,7 +23,7 @@ pub use crate::terminal::table::Width;
 pub use crate::trace_files::time_window::TimePosition;
 pub use analysis::performance::PerformanceReport;
 #[cfg(feature = "tables")]
-pub use row_batches::RowBatches;
+pub use row_batches::{RowBatches, WaitColumns};
 #[cfg(feature = "tables")]
 pub use tables::{DefinitionTable, RowSelection, TableKind};
 pub use viewer_core::{Theme, TimelineSelection};

@@ -4,7 +4,9 @@ use crate::error::exception;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::Schema;
-use mpitrace::api::{DefinitionTable, Failure, RowBatches, RowSelection, TableKind, TraceFiles};
+use mpitrace::api::{
+    DefinitionTable, Failure, RowBatches, RowSelection, TableKind, TraceFiles, WaitColumns,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::BTreeSet;
@@ -25,6 +27,7 @@ pub fn reader(
     table: &str,
     ranks: Option<BTreeSet<u32>>,
     window: Option<TimeBBox>,
+    with_waits: bool,
 ) -> Result<Box<dyn RecordBatchReader + Send>, Failure> {
     if let Some(table) = DefinitionTable::by_name(table) {
         return Ok(whole(trace.definition_table(table)?));
@@ -37,7 +40,8 @@ pub fn reader(
                 window,
                 ..RowSelection::all(kind(table)?)
             };
-            Ok(Box::new(RowBatches::begin(trace, selection)?))
+            let waits = wait_columns(with_waits);
+            Ok(Box::new(RowBatches::begin(trace, selection, waits)?))
         }
     }
 }
@@ -46,13 +50,21 @@ pub fn reader(
 ///
 /// # Errors
 /// There is no such table; a file is damaged where its definitions are.
-pub fn columns(trace: &TraceFiles, table: &str) -> Result<Arc<Schema>, Failure> {
+pub fn columns(trace: &TraceFiles, table: &str, with_waits: bool) -> Result<Arc<Schema>, Failure> {
     if let Some(table) = DefinitionTable::by_name(table) {
         return Ok(table.schema());
     }
     match table {
         WAITS => Ok(trace.no_waits()?.schema()),
-        _ => trace.columns(kind(table)?),
+        _ => trace.columns(kind(table)?, wait_columns(with_waits)),
+    }
+}
+
+/// Columns of calls about waits, if they are wanted.
+fn wait_columns(are_wanted: bool) -> WaitColumns {
+    match are_wanted {
+        true => WaitColumns::Read,
+        false => WaitColumns::Absent,
     }
 }
 

@@ -42,8 +42,9 @@ impl NativeTrace {
         table: &str,
         ranks: Option<BTreeSet<u32>>,
         window: Window,
+        with_waits: bool,
     ) -> PyResult<Box<dyn RecordBatchReader + Send>> {
-        let begin = || rows::reader(self.0.clone(), table, ranks, bounds(window)?);
+        let begin = || rows::reader(self.0.clone(), table, ranks, bounds(window)?, with_waits);
         py.detach(begin).map_err(exception)
     }
 }
@@ -75,15 +76,16 @@ impl NativeTrace {
     }
 
     /// Rows of a table, by Arrow's C stream interface.
-    #[pyo3(signature = (table, ranks=None, window=None))]
+    #[pyo3(signature = (table, ranks=None, window=None, with_waits=false))]
     fn rows<'py>(
         &self,
         py: Python<'py>,
         table: &str,
         ranks: Option<BTreeSet<u32>>,
         window: Window,
+        with_waits: bool,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        rows::capsule(py, self.reader(py, table, ranks, window)?)
+        rows::capsule(py, self.reader(py, table, ranks, window, with_waits)?)
     }
 
     /// Number of such rows.
@@ -95,13 +97,19 @@ impl NativeTrace {
         ranks: Option<BTreeSet<u32>>,
         window: Window,
     ) -> PyResult<u64> {
-        rows::count(py, self.reader(py, table, ranks, window)?)
+        rows::count(py, self.reader(py, table, ranks, window, false)?)
     }
 
     /// Names and types of a table's columns.
-    fn columns(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, String)>> {
+    #[pyo3(signature = (table, with_waits=false))]
+    fn columns(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        with_waits: bool,
+    ) -> PyResult<Vec<(String, String)>> {
         let schema = py
-            .detach(|| rows::columns(&self.0, table))
+            .detach(|| rows::columns(&self.0, table, with_waits))
             .map_err(exception)?;
         let fields = schema.fields().iter();
         Ok(fields

@@ -38,4 +38,4 @@ pub use kind::TableKind;
 pub use selection::{RowSelection, SelectedRows};
 pub use sink::TablesSink;
 pub use table::TableFormat;
-pub use waits::WaitTable;
+pub use waits::{WaitTable, WaitingCalls};

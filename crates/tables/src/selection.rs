@@ -3,6 +3,7 @@
 use crate::gathered::{BATCH_ROWS, GatheredRows};
 use crate::kind::TableKind;
 use crate::rows::{Row, TableSchema, TraceTables};
+use crate::waits::WaitingCalls;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use std::collections::BTreeSet;
@@ -63,7 +64,16 @@ pub struct SelectedRows {
 impl SelectedRows {
     /// No rows yet, of a trace with these definitions.
     pub fn new(definitions: &Definitions, selection: RowSelection) -> SelectedRows {
-        let tables = TraceTables::new(definitions, None);
+        SelectedRows::with_waiting(definitions, selection, None)
+    }
+
+    /// No rows yet, of a trace with these definitions; with `waiting`, calls have columns for it.
+    pub fn with_waiting(
+        definitions: &Definitions,
+        selection: RowSelection,
+        waiting: Option<WaitingCalls>,
+    ) -> SelectedRows {
+        let tables = TraceTables::new(definitions, waiting);
         let schema = tables.schema(selection.kind);
         let categories = selection.names.as_ref().map(|names| {
             let all = definitions.categories.iter();

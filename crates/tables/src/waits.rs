@@ -89,7 +89,7 @@ pub struct CallWaiting {
 }
 
 /// Calls that waited, by line and begin of the call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct WaitingCalls {
     calls: Map<(i32, u64), CallWaiting>,
 }

@@ -129,7 +129,15 @@ fn every_format_is_read() {
 trace = mpitrace.open({file:?})
 calls = trace.calls().to_pandas()
 rows = calls.groupby(['function', 'rank'], observed=True).size().reset_index().astype({{'function': str}}).values.tolist()
-print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=1)), len(trace.calls(rank=[0, 2]))]))"
+import numpy, os
+def refused(call, *arguments, **named):
+    try:
+        return call(*arguments, **named)
+    except (OSError, TypeError, ValueError) as error:
+        return type(error).__name__
+odd = [refused(trace.calls, rank='12'), refused(trace.calls, rank=1.5), refused(trace.calls, rank=-1),
+    refused(mpitrace.compare, trace.name, 'nothing.slog2'), refused(trace.draw, 'nothing/run.svg'), refused(trace.draw, 'run.svg', width=0)]
+print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(1))), len(trace.calls(rank=numpy.array([0, 2]))), odd]))"
             );
             let found = asked(&python, &script, run.folder.path());
             let rows = found[0].as_array().expect("rows").iter();
@@ -163,6 +171,9 @@ print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=1)), len(tra
             };
             assert_eq!(found[2], of_ranks(&[1]), "{mpi:?} {ending}");
             assert_eq!(found[3], of_ranks(&[0, 2]), "{mpi:?} {ending}");
+            let odd = ["TypeError", "TypeError", "ValueError", "FileNotFoundError"];
+            let odd = odd.into_iter().chain(["FileNotFoundError", "ValueError"]);
+            assert_eq!(found[4], Value::from_iter(odd), "{mpi:?} {ending}");
         }
     }
 }
@@ -209,16 +220,20 @@ print(json.dumps([rows, unmatched, len(waits), len(trace.waits(rank=1)), len(end
         let mut convert = Command::new(mpitrace());
         convert.args(["convert", "--quiet"]).args([&file, &dataset]);
         process::run(&mut convert, LIMIT).succeeded();
-        let script = "import duckdb, json
+        let script = format!(
+            "import duckdb, json, mpitrace
+rows = mpitrace.open({file:?}).calls(waits=True)
+of_rows = duckdb.sql('select rank, sum(waiting_ns) / 1e9 from rows group by all').fetchall()
 waits = duckdb.sql('''select rank, sum(to_ns - from_ns) / 1e9 from 'late.parquet/waits/*.parquet' group by all''').fetchall()
 calls = duckdb.sql('''select rank, sum(waiting_ns) / 1e9 from 'late.parquet/calls/**/*.parquet' group by all''').fetchall()
 wrong = duckdb.sql('''select count(*) from 'late.parquet/calls/**/*.parquet'
     where waiting_ns > leave_ns - enter_ns + 1 or (waiting_ns > 0) != (culprit_rank is not null)''').fetchall()[0][0]
-print(json.dumps([waits, calls, wrong]))";
-        let of_calls = asked(&python, script, run.folder.path());
+print(json.dumps([waits, calls, of_rows, wrong]))"
+        );
+        let of_calls = asked(&python, &script, run.folder.path());
         for rank in 0..3 {
             let waited: f64 = (0..3).map(|culprit| waited(rank, culprit)).sum();
-            for table in [&of_calls[0], &of_calls[1]] {
+            for table in [&of_calls[0], &of_calls[1], &of_calls[2]] {
                 let rows = table.as_array().expect("rows").iter();
                 let of_rank = rows.filter(|row| row[0] == rank);
                 let sum: f64 = of_rank.filter_map(|row| row[1].as_f64()).sum();
@@ -229,7 +244,7 @@ print(json.dumps([waits, calls, wrong]))";
             }
         }
         assert_eq!(
-            of_calls[2], 0,
+            of_calls[3], 0,
             "{mpi:?}: no call waits longer than it lasts"
         );
     }

@@ -6,7 +6,7 @@ use arrow_schema::{ArrowError, Schema};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use tables::{DefinitionTable, RowSelection, SelectedRows, TableKind};
+use tables::{DefinitionTable, RowSelection, SelectedRows, TableKind, WaitingCalls};
 
 /// Batches that are read ahead.
 const AHEAD: usize = 4;
@@ -16,6 +16,17 @@ enum Step {
     Schema(Arc<Schema>),
     Batch(RecordBatch),
     End(Result<(), Failure>),
+}
+
+/// What the table of calls says of the time that they waited for other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitColumns {
+    /// Nothing: it has no such columns.
+    Absent,
+    /// Columns whose values nobody looks at: no call waited.
+    Unread,
+    /// What the analysis of the whole trace finds, in a pass over the trace before the rows are read.
+    Read,
 }
 
 /// Why reading stops early.
@@ -34,10 +45,14 @@ impl RowBatches {
     ///
     /// # Errors
     /// A file is damaged where its definitions are; there is no thread.
-    pub fn begin(trace: Arc<TraceFiles>, selection: RowSelection) -> Result<RowBatches, Failure> {
+    pub fn begin(
+        trace: Arc<TraceFiles>,
+        selection: RowSelection,
+        waits: WaitColumns,
+    ) -> Result<RowBatches, Failure> {
         let (to, steps) = sync_channel(AHEAD);
         let read = move || {
-            let end = read(&trace, selection, &to);
+            let end = read(&trace, selection, waits, &to);
             // Nobody is told who has gone.
             let _ = to.send(Step::End(end));
         };
@@ -56,9 +71,19 @@ impl RowBatches {
 }
 
 /// Reads the rows of a selection.
-fn read(trace: &TraceFiles, selection: RowSelection, to: &SyncSender<Step>) -> Result<(), Failure> {
+fn read(
+    trace: &TraceFiles,
+    selection: RowSelection,
+    waits: WaitColumns,
+    to: &SyncSender<Step>,
+) -> Result<(), Failure> {
+    let waiting = match waits {
+        WaitColumns::Absent => None,
+        WaitColumns::Unread => Some(WaitingCalls::default()),
+        WaitColumns::Read => Some(trace.waiting_calls()?),
+    };
     let source = trace.source(selection.window)?;
-    let mut rows = SelectedRows::new(source.definitions(), selection);
+    let mut rows = SelectedRows::with_waiting(source.definitions(), selection, waiting);
     // Should nobody read, the next batch finds out.
     let _ = to.send(Step::Schema(rows.schema()));
     let topology = rows.topology();
@@ -100,9 +125,11 @@ impl TraceFiles {
     ///
     /// # Errors
     /// A file is damaged where its definitions are.
-    pub fn columns(&self, kind: TableKind) -> Result<Arc<Schema>, Failure> {
+    pub fn columns(&self, kind: TableKind, waits: WaitColumns) -> Result<Arc<Schema>, Failure> {
+        let waiting = (waits != WaitColumns::Absent).then(WaitingCalls::default);
         let selection = RowSelection::all(kind);
-        Ok(SelectedRows::new(&self.definitions()?, selection).schema())
+        let rows = SelectedRows::with_waiting(&self.definitions()?, selection, waiting);
+        Ok(rows.schema())
     }
 
     /// A table that the definitions tell.

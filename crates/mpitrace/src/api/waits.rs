@@ -5,10 +5,20 @@ use crate::trace_files::losses::failure;
 use analysis::performance::waits_of_calls;
 use arrow_array::RecordBatch;
 use std::collections::BTreeSet;
-use tables::WaitTable;
+use tables::{WaitTable, WaitingCalls};
 use trace_model::TimeBBox;
 
 impl TraceFiles {
+    /// How long calls waited for other ranks, and for whom.
+    ///
+    /// # Errors
+    /// A file is damaged.
+    pub fn waiting_calls(&self) -> Result<WaitingCalls, Failure> {
+        let source = self.source(None)?;
+        let found = waits_of_calls(source.as_ref()).map_err(failure)?;
+        Ok(WaitingCalls::new(&found))
+    }
+
     /// The stretches of time in which calls waited for other ranks, as the report has them, by the begin of the wait: who waited in which call,
     /// from when to when, why, and for whom. With `ranks`, those that wait or are waited for; with `window`, those that overlap it. Of more than
     /// a million waits, the longest.

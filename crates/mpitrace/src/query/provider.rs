@@ -1,7 +1,7 @@
 //! The tables of a trace as DataFusion asks for them.
 
 use super::filters::narrow;
-use crate::api::{RowBatches, TraceFiles};
+use crate::api::{RowBatches, TraceFiles, WaitColumns};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -20,11 +20,14 @@ use tables::{DefinitionTable, RowSelection, TableKind};
 /// Batches of rows that may wait.
 const WAITING: usize = 2;
 
+/// Columns for which waits must be known.
+const WAIT_COLUMNS: [&str; 2] = ["waiting_ns", "culprit_rank"];
+
 /// Where the rows of a table come from.
 #[derive(Clone, Debug)]
 enum RowsOf {
-    /// Drawables of a kind.
-    Drawables(RowSelection),
+    /// Drawables of a kind, of which calls say how long they waited.
+    Drawables(RowSelection, WaitColumns),
     /// The analysis of the whole trace.
     Waits,
     Definitions(DefinitionTable),
@@ -64,11 +67,11 @@ pub fn tables(
         ));
     };
     for kind in TableKind::ALL {
-        let schema = trace.columns(kind)?;
+        let schema = trace.columns(kind, WaitColumns::Read)?;
         if !schema.fields().is_empty() {
             add(
                 kind.name(),
-                RowsOf::Drawables(RowSelection::all(kind)),
+                RowsOf::Drawables(RowSelection::all(kind), WaitColumns::Read),
                 schema,
             );
         }
@@ -85,8 +88,8 @@ impl TraceTable {
     fn read(&self, put: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
         let failed = |failure: Failure| DataFusionError::External(failure.to_string().into());
         match &self.rows {
-            RowsOf::Drawables(selection) => {
-                let batches = RowBatches::begin(self.trace.clone(), selection.clone());
+            RowsOf::Drawables(selection, waits) => {
+                let batches = RowBatches::begin(self.trace.clone(), selection.clone(), *waits);
                 for batch in batches.map_err(failed)? {
                     if !put(batch?) {
                         break;
@@ -95,7 +98,7 @@ impl TraceTable {
             }
             RowsOf::Waits => drop(put(self.trace.waits(None, None).map_err(failed)?)),
             RowsOf::Definitions(table) => {
-                drop(put(self.trace.definition_table(*table).map_err(failed)?));
+                _ = put(self.trace.definition_table(*table).map_err(failed)?);
             }
         }
         Ok(())
@@ -118,7 +121,7 @@ impl TableProvider for TraceTable {
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
         let is_known = |condition: &Expr| match &self.rows {
-            RowsOf::Drawables(selection) => narrow(&mut selection.clone(), condition),
+            RowsOf::Drawables(selection, _) => narrow(&mut selection.clone(), condition),
             _ => false,
         };
         let answer = |condition: &&Expr| match is_known(condition) {
@@ -136,12 +139,17 @@ impl TableProvider for TraceTable {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut table = self.clone();
-        if let RowsOf::Drawables(selection) = &mut table.rows {
+        let schema = self.schema.clone();
+        if let RowsOf::Drawables(selection, waits) = &mut table.rows {
             for condition in filters {
                 narrow(selection, condition);
             }
+            let is_about_waits =
+                |&at: &usize| WAIT_COLUMNS.contains(&schema.field(at).name().as_str());
+            if projection.is_some_and(|columns| !columns.iter().any(is_about_waits)) {
+                *waits = WaitColumns::Unread;
+            }
         }
-        let schema = self.schema.clone();
         let scan = StreamingTableExec::try_new(
             schema,
             vec![Arc::new(table)],

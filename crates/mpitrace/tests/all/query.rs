@@ -81,6 +81,30 @@ fn waits_are_those_of_the_report() {
     assert!(difference < 1e-3 * expected, "{found} ns, {expected} s");
 }
 
+/// Every wait belongs to a call, and a call with one wait waited as long as that, to the rounding of its begin and its end.
+#[test]
+fn calls_tell_how_long_they_waited_and_for_whom() {
+    let folder = trace();
+    let at = folder.path();
+    let of = |query: &str| number(at, "run.slog2", query);
+    let waited = of("select count(*) as calls from calls where waiting_ns > 0");
+    assert!(waited > 0);
+    let different = "select count(distinct arrow_cast(line, 'Utf8') || ' ' || arrow_cast(enter_ns, 'Utf8')) as calls from waits where to_ns > from_ns";
+    assert_eq!(waited, of(different));
+    let single = "with single as (select line, enter_ns, sum(to_ns - from_ns) as ns, max(culprit_rank) as culprit
+        from waits group by line, enter_ns having count(*) = 1)
+        select count(*) as calls from calls join single using (line, enter_ns)";
+    assert!(of(single) > 0);
+    let wrong =
+        format!("{single} where abs(waiting_ns - ns) > 1 or culprit_rank is distinct from culprit");
+    assert_eq!(of(&wrong), 0);
+    // One that waited for nobody has no culprit, and a query of other columns has all rows, too.
+    let none = "select count(*) as calls from calls where waiting_ns = 0 and culprit_rank is null";
+    assert_eq!(of(none) + waited, of("select count(*) as calls from calls"));
+    let summed = of("select count(*) as calls from calls where rank >= 0");
+    assert_eq!(summed, of(none) + waited);
+}
+
 /// Rows that a query with a condition reads of the trace, as the engine counts them.
 fn rows_read(folder: &Path, query: &str) -> i64 {
     let plan = rows(folder, "run.slog2", &format!("explain analyze {query}"));

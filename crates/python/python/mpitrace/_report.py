@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import json
-import os
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._files import FileName, existing_files
 
 if TYPE_CHECKING:
     from ._native import NativeComparison, NativeReport
@@ -94,10 +94,6 @@ class Comparison:
         return _framed(self.html(), 700)
 
 
-def compare(
-    before: Union[str, os.PathLike[str]],
-    after: Union[str, os.PathLike[str]],
-    *more: Union[str, os.PathLike[str]],
-) -> Comparison:
+def compare(before: FileName, after: FileName, *more: FileName) -> Comparison:
     """Compares traces: the first with the others, such as the run before a change with that after it."""
-    return Comparison(_native.compare([os.fspath(path) for path in (before, after, *more)]))
+    return Comparison(_native.compare(existing_files((before, after, *more))))

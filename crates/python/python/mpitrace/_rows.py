@@ -25,20 +25,22 @@ class Rows:
         table: str,
         ranks: Optional[set[int]],
         window: Optional[tuple[float, float]],
+        with_waits: bool = False,
     ) -> None:
         self._trace = trace
         self._table = table
         self._ranks = ranks
         self._window = window
+        self._with_waits = with_waits
 
     @property
     def columns(self) -> dict[str, str]:
         """Names of the columns, and their types in Arrow."""
-        return dict(self._trace.columns(self._table))
+        return dict(self._trace.columns(self._table, self._with_waits))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The rows, by Arrow's PyCapsule interface. Columns have the types that they have, whatever schema is asked for."""
-        return self._trace.rows(self._table, self._ranks, self._window)
+        return self._trace.rows(self._table, self._ranks, self._window, self._with_waits)
 
     def __len__(self) -> int:
         """Number of rows, which are read to be counted."""

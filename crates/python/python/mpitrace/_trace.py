@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, Optional, SupportsIndex, Union
 
 from . import _native
+from ._files import FileName, existing_files
 from ._picture import Picture
 from ._report import Report
 from ._rows import Rows
@@ -15,13 +17,17 @@ from ._rows import Rows
 if TYPE_CHECKING:
     from ._native import NativeTrace
 
-Ranks = Union[int, Iterable[int], None]
+Ranks = Union[SupportsIndex, Iterable[SupportsIndex], None]
 
 
 def _ranks(rank: Ranks) -> Optional[set[int]]:
     if rank is None:
         return None
-    wanted = {rank} if isinstance(rank, int) else {int(one) for one in rank}
+    if isinstance(rank, (str, bytes, bytearray)):
+        # They would be taken as their characters.
+        raise TypeError(f"rank {rank!r}: expected a whole number, or several")
+    # Numbers of numpy and pandas are whole numbers, too.
+    wanted = {operator.index(one) for one in rank} if isinstance(rank, Iterable) else {operator.index(rank)}
     for one in wanted:
         if not 0 <= one < 1 << 32:
             raise ValueError(f"rank {one}: ranks begin at 0")
@@ -85,9 +91,20 @@ class Window:
         """
         return Rows(self._native, name, _ranks(rank), self._part(t0, t1))
 
-    def calls(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
-        """Calls of MPI functions: ``rank``, ``thread``, ``function``, ``enter_ns``, ``leave_ns`` and the arguments that the trace has."""
-        return self.table("calls", rank=rank, t0=t0, t1=t1)
+    def calls(
+        self,
+        *,
+        rank: Ranks = None,
+        t0: Optional[float] = None,
+        t1: Optional[float] = None,
+        waits: bool = False,
+    ) -> Rows:
+        """Calls of MPI functions: ``rank``, ``thread``, ``function``, ``enter_ns``, ``leave_ns`` and the arguments that the trace has.
+
+        :param waits: with the columns ``waiting_ns``, how long the call waited for other ranks, and ``culprit_rank``, for whom most. The trace
+            is read from end to end for them.
+        """
+        return Rows(self._native, "calls", _ranks(rank), self._part(t0, t1), waits)
 
     def regions(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
         """Regions and functions of the program."""
@@ -151,7 +168,7 @@ class Window:
 
     def draw(
         self,
-        path: Union[str, os.PathLike[str], None] = None,
+        path: Optional[FileName] = None,
         *,
         timelines: Optional[str] = None,
         categories: Iterable[str] = (),
@@ -170,7 +187,12 @@ class Window:
         :param height: pixels from top to bottom; as many as needed unless given
         :param dark: light on black
         """
-        file = None if path is None else os.fspath(path)
+        if width < 1 or (height is not None and height < 1):
+            raise ValueError(f"a picture of {width} by {height} pixels: expected 1 or more")
+        file = None if path is None else os.fsdecode(path)
+        if file not in (None, "-"):
+            # A folder that is not there is an OSError, as everywhere in Python.
+            os.stat(os.path.dirname(file) or os.curdir)
         return Picture(
             *self._native.picture(file, self._bounds, timelines, list(categories), only_io, (width, height), dark)
         )
@@ -198,14 +220,12 @@ class Trace(Window):
         return Window(self._native, (float(t0), float(t1)))
 
 
-def open(*files: Union[str, os.PathLike[str]]) -> Trace:
+def open(*files: FileName) -> Trace:
     """Opens a trace of any format that ``mpitrace`` reads.
 
     :param files: the file of the trace; the block files of a run, or a folder with them; the metafile of a DUMPI trace
 
     Raises ``TraceError`` if the files are no trace, with the place in the file and what was expected there, and ``OSError`` if there is no such file.
     """
-    paths = [os.fspath(path) for path in files]
-    for path in paths:
-        os.stat(path)
+    paths = existing_files(files)
     return Trace(_native.NativeTrace(paths), None)
