@@ -99,8 +99,8 @@ impl AccessesCollector {
                 self.opened.insert((file, rank), operation.stop);
             }
         }
-        if operation.call.is_some() || operation.record.flags & blockfile::operation::DEFERRED != 0
-        {
+        // An operation inside of MPI without a call belongs to one that is not recorded.
+        if operation.call.is_some() || operation.record.flags & blockfile::operation::OUTSIDE == 0 {
             return;
         }
         own.add(operation, &mut self.own_files);

@@ -153,8 +153,12 @@ impl KindRow {
         let (bytes, ns) = (moved(operation), duration(operation));
         self.count += 1;
         self.failed += u64::from(operation.error != 0);
+        let doing = Doing::of(operation.kind);
+        // Nobody asked for the result of an asynchronous write that moved nothing and did not fail.
+        let is_unknown = operation.outstanding && doing == Doing::Write && bytes == 0;
         let is_short = operation.error == 0
-            && Doing::of(operation.kind).is_transfer()
+            && !is_unknown
+            && doing.is_transfer()
             && u64::try_from(operation.record.size).is_ok_and(|size| bytes < size);
         self.short += u64::from(is_short);
         self.bytes = self.bytes.saturating_add(bytes);

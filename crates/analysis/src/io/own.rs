@@ -3,6 +3,7 @@
 use super::calls::HashMap;
 use super::kinds::{Doing, duration, moved};
 use super::pattern::Part;
+use blockfile::operation::{self as op, Effect};
 use io_attribution::AttributedOperation;
 
 /// File calls of the program outside of MPI (`posix all`).
@@ -34,6 +35,10 @@ pub(super) struct OwnFiles {
 /// Files that are told apart.
 const FILES: usize = 1 << 16;
 
+fn is_open(kind: u16) -> bool {
+    op::kind(kind).is_some_and(|kind| kind.effect == Effect::Open)
+}
+
 impl OwnFileCalls {
     pub(super) fn add(&mut self, operation: &AttributedOperation, files: &mut OwnFiles) {
         let (bytes, ns) = (moved(operation), duration(operation));
@@ -49,8 +54,13 @@ impl OwnFileCalls {
         let Some(file) = operation.file else {
             return;
         };
+        if operation.error != 0 {
+            return;
+        }
         let known = &mut files.moved;
-        if operation.error == 0 && (known.len() < FILES || known.contains_key(&file)) {
+        // A file that is only removed or renamed was not opened.
+        let is_opened = doing.is_transfer() || is_open(operation.kind);
+        if known.contains_key(&file) || is_opened && known.len() < FILES {
             *known.entry(file).or_default() |= doing.is_transfer();
         }
     }

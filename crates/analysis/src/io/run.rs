@@ -2,15 +2,19 @@
 //! who waits for a rank that reads or writes.
 
 use super::IoReport;
-use super::calls::HashMap;
+use super::calls::{HashMap, HashSet};
 use crate::performance::PerformanceReport;
 use blockfile::operation as op;
+use io_attribution::draw::{Shows, shows, time_to_completion};
 use io_attribution::{FileRole, OpenedFile};
 use std::collections::{BTreeMap, BTreeSet};
-use trace_model::{Actor, Definitions, Drawable, Lane, Topology, lane_of};
+use trace_model::{Actor, Category, Definitions, Drawable, Lane, Topology, lane_of};
 
 /// A wait that begins at most this long after the call whose request it waits for leaves no time to compute, ns: less than a small transfer takes.
 const AT_ONCE_NS: i64 = 100_000;
+
+/// Times of one moment may differ by so much in a trace, which has them in seconds, ns.
+const ROUNDING_NS: i64 = 100;
 
 /// The MPI library's own MPI-IO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +62,7 @@ pub struct RunFacts {
     pub library: Option<IoLibrary>,
     /// The file system, where it is known.
     pub file_system: FileSystem,
-    /// Number of ranks.
+    /// Number of ranks, without those that did not record.
     pub ranks: u64,
     /// Number of hosts; 0 if the trace does not name them.
     pub hosts: u64,
@@ -147,14 +151,19 @@ enum CategoryUse {
     Wait,
     /// Any other MPI call.
     Call,
+    /// Events that tell when a data access was complete.
+    Access,
 }
 
 /// The latest MPI call of a thread, if it began an access.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     category: i32,
+    start: i64,
     end: i64,
     ns: u64,
+    /// Whether the call before it began an access, too: then the two overlap with each other.
+    is_one_of_several: bool,
 }
 
 /// Takes the drawables of a trace in order of their beginnings.
@@ -163,7 +172,13 @@ pub struct RunFactsCollector {
     categories: HashMap<i32, (CategoryUse, String)>,
     lanes: HashMap<i32, Lane>,
     begun: HashMap<Lane, Begun>,
+    /// Category of the events that tell when accesses were complete.
+    access: Option<Category>,
+    /// Start and completion of the latest data access of a thread, ns.
+    completed: HashMap<Lane, (i64, i64)>,
     rank: Option<u32>,
+    /// Ranks with MPI calls in the trace.
+    recording: HashSet<u32>,
     facts: RunFacts,
 }
 
@@ -172,10 +187,16 @@ impl RunFactsCollector {
     pub fn new(definitions: &Definitions, rank: Option<u32>) -> Self {
         let mut facts = RunFacts::default();
         let mut categories = HashMap::default();
+        let mut access = None;
         for category in &definitions.categories {
             let name = category.name.to_str().into_owned();
             facts.has_hdf5 |= name.starts_with("H5");
             facts.has_pnetcdf |= name.starts_with("ncmpi_");
+            if shows(category) == Some(Shows::Access) {
+                categories.insert(category.index, (CategoryUse::Access, name));
+                access = Some(category.clone());
+                continue;
+            }
             if category.topology != Topology::State || !name.starts_with("MPI_") {
                 continue;
             }
@@ -196,7 +217,10 @@ impl RunFactsCollector {
             categories,
             lanes,
             begun: HashMap::default(),
+            access,
+            completed: HashMap::default(),
             rank,
+            recording: HashSet::default(),
             facts,
         }
     }
@@ -206,22 +230,45 @@ impl RunFactsCollector {
         let Some((used, name)) = self.categories.get(&drawable.category) else {
             return;
         };
-        let [from, to] = drawable.vertices else {
+        let (Some(from), Some(to)) = (drawable.vertices.first(), drawable.vertices.last()) else {
             return;
         };
         let Some(lane) = self.lanes.get(&from.line).copied() else {
             return;
         };
-        if rank_of(lane).is_none_or(|rank| self.rank.is_some_and(|wanted| wanted != rank)) {
+        let Some(rank) = rank_of(lane) else {
+            return;
+        };
+        self.recording.insert(rank);
+        if self.rank.is_some_and(|wanted| wanted != rank) {
             return;
         }
         let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i64;
         let (start, end) = (nanoseconds(from.time), nanoseconds(to.time));
         let ns = u64::try_from(end.saturating_sub(start)).unwrap_or(0);
+        if *used == CategoryUse::Access {
+            let lasts = self.access.as_ref();
+            if let Some(lasts) = lasts.and_then(|category| time_to_completion(category, drawable)) {
+                self.completed
+                    .insert(lane, (start, start.saturating_add(lasts)));
+            }
+            return;
+        }
         let before = self.begun.remove(&lane);
         match used {
             CategoryUse::Wait => {
-                let at_once = before.filter(|b| start.saturating_sub(b.end) <= AT_ONCE_NS);
+                let completed = self.completed.get(&lane);
+                let at_once = before.filter(|begun| {
+                    let is_its = completed.is_some_and(|&(access, complete)| {
+                        let is_in = |ns: i64, from: i64, to: i64| {
+                            (from.saturating_sub(ROUNDING_NS)..=to.saturating_add(ROUNDING_NS))
+                                .contains(&ns)
+                        };
+                        is_in(access, begun.start, begun.start) && is_in(complete, start, end)
+                    });
+                    let gap = start.saturating_sub(begun.end);
+                    is_its && !begun.is_one_of_several && gap <= AT_ONCE_NS
+                });
                 let begun = at_once.and_then(|b| Some((b, self.categories.get(&b.category)?)));
                 if let Some((begun, (_, function))) = begun {
                     let sums = &mut self.facts.waited_at_once;
@@ -237,15 +284,26 @@ impl RunFactsCollector {
                 }
                 if *used == CategoryUse::Begins {
                     let category = drawable.category;
-                    self.begun.insert(lane, Begun { category, end, ns });
+                    let begun = Begun {
+                        category,
+                        start,
+                        end,
+                        ns,
+                        is_one_of_several: before.is_some(),
+                    };
+                    self.begun.insert(lane, begun);
                 }
             }
-            CategoryUse::Call => {}
+            CategoryUse::Call | CategoryUse::Access => {}
         }
     }
 
     /// The facts, with what the analysis of waits has found.
     pub fn finish(mut self, waits: Option<&PerformanceReport>) -> RunFacts {
+        // Nothing is known of what ranks did that do not record.
+        if !self.recording.is_empty() {
+            self.facts.ranks = self.recording.len() as u64;
+        }
         let causes = waits.map_or(&[][..], |report| &report.root_causes);
         for cause in causes {
             let name = cause.activity.as_deref().unwrap_or("");

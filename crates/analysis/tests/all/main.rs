@@ -2,4 +2,5 @@
 
 mod files;
 mod performance;
+mod run_facts;
 mod stats;

@@ -231,6 +231,20 @@ impl AccessGroup {
         self.members.len() as u64 >= u64::from(self.expected) && self.members.iter().all(is_known)
     }
 
+    /// Rank and handle of a write by a shared file pointer that moved nothing: the library put its data aside, and a later call moves them.
+    pub fn put_off(&self) -> Option<(u32, u32)> {
+        let [member] = &self.members[..] else {
+            return None;
+        };
+        let access = &member.access;
+        let is_put_off = self.writes
+            && self.transfers.is_empty()
+            && access.position == AccessPosition::Unknown
+            && access.bytes != Some(0)
+            && member.moved != Some(0);
+        Some((member.world, access.handle?)).filter(|_| is_put_off)
+    }
+
     pub fn member(&mut self, call: u64) -> Option<&mut GroupMember> {
         self.members.iter_mut().find(|m| m.access.call == call)
     }

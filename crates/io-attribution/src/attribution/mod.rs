@@ -483,7 +483,19 @@ impl<'t> Attributor<'t> {
         let Some(mut group) = self.groups.remove(&key) else {
             return Ok(());
         };
-        if !group.at_once {
+        if let (Key::Single(_), Some((rank, handle))) = (key, group.put_off()) {
+            let process = self.processes.entry(rank).or_default();
+            if let Some(handle) = process.handles.get_mut(&handle) {
+                handle.puts_off = true;
+            }
+        }
+        // Where earlier bytes may be moved, the transfers do not tell where the shared pointer stood.
+        let puts_off = group.members.iter().any(|member| {
+            let process = self.processes.get(&member.world);
+            let handle = member.access.handle;
+            process.is_some_and(|p| handle.is_some_and(|h| p.puts_off(h)))
+        });
+        if !group.at_once && !puts_off {
             group.place_shared();
         }
         let independent = group.is_independent();

@@ -23,6 +23,8 @@ pub(super) struct FileHandle {
     pub layout: Option<Arc<ViewLayout>>,
     /// True if accesses that are not recorded may still be going on.
     pub outlasting_left_out: bool,
+    /// True if the library puts aside what is written by the shared file pointer, and moves it in a later call.
+    pub puts_off: bool,
     /// A view whose last part has not come yet.
     partial: Option<FileView>,
 }
@@ -65,6 +67,7 @@ impl RankState {
                 opened,
                 layout: Some(Arc::new(ViewLayout::bytes())),
                 outlasting_left_out: false,
+                puts_off: false,
                 partial: None,
             },
         );
@@ -92,9 +95,15 @@ impl RankState {
             .then(|| Arc::new(ViewLayout::new(&view)));
     }
 
-    /// Whether transfers may have moved bytes for accesses that are not recorded.
+    /// Whether transfers may have moved bytes for accesses that are not recorded, or that are complete.
     pub fn may_work_for_others(&self) -> bool {
-        self.handles.values().any(|h| h.outlasting_left_out)
+        let mut handles = self.handles.values();
+        handles.any(|h| h.outlasting_left_out || h.puts_off)
+    }
+
+    /// Whether the library puts aside what is written to this handle by the shared file pointer.
+    pub fn puts_off(&self, handle: u32) -> bool {
+        self.handles.get(&handle).is_some_and(|h| h.puts_off)
     }
 
     /// An access is complete.

@@ -5,7 +5,7 @@
 //! * An **edge** is an arrow from the start of the call to the start of the operation: `triggers NAME` or `carries NAME`.
 //! * A **call** that accesses data is an event `I/O access` at its start, with what the state of the call has no room for: file,
 //!   sequence, bytes and their position in the file, completion.
-//! * A **file** is an event `file` at the first drawable that names it.
+//! * A **file** is an event `file` at the first drawable that names it, and again when MPI opens what the program had used by itself.
 //!
 //! The info holds the whole record, so [`read_attribution`] reads from a trace what was drawn. Categories and lines are made when
 //! they are first needed; their numbers follow those of the trace.
@@ -16,13 +16,13 @@ mod info;
 mod place;
 mod read_back;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::record::{
-    AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, Lane, OpenedFile,
-    PicturePoint, Relation,
+    AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,
+    OpenedFile, PicturePoint, Relation,
 };
-use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
+use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex, info_values};
 
 pub use base::DrawingBase;
 pub use categories::COUNT as CATEGORIES;
@@ -39,7 +39,8 @@ pub struct OperationDrawer {
     next_line: i64,
     /// Files that nothing drawn has named so far.
     files: BTreeMap<u32, OpenedFile>,
-    drawn_files: BTreeSet<u32>,
+    /// Roles of the files that were drawn. A file is drawn again when MPI opens what the program had used by itself before.
+    drawn_files: BTreeMap<u32, FileRole>,
     info: InfoWriter,
 }
 
@@ -52,7 +53,7 @@ impl OperationDrawer {
             lines: BTreeMap::new(),
             next_line: i64::from(base.first_line),
             files: BTreeMap::new(),
-            drawn_files: BTreeSet::new(),
+            drawn_files: BTreeMap::new(),
             info: InfoWriter::default(),
         }
     }
@@ -68,7 +69,7 @@ impl OperationDrawer {
     ) -> Result<(), Stop> {
         match record {
             AttributionRecord::File(file) => {
-                if !self.drawn_files.contains(&file.id) {
+                if self.drawn_files.get(&file.id) != Some(&file.role) {
                     self.files.insert(file.id, file.clone());
                 }
                 Ok(())
@@ -147,7 +148,7 @@ impl OperationDrawer {
         self.put(offset, &ends, put)
     }
 
-    /// Something names a file: if it is the first, the file is drawn there.
+    /// Something names a file: if it is the first since the file got its role, the file is drawn there.
     fn name_file(
         &mut self,
         id: u32,
@@ -166,7 +167,7 @@ impl OperationDrawer {
         at: Vertex,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        self.drawn_files.insert(file.id);
+        self.drawn_files.insert(file.id, file.role);
         info::write_file(file, &mut self.info);
         self.put(categories::FILE_OFFSET, &[at], put)
     }
@@ -238,6 +239,24 @@ pub fn shows(category: &Category) -> Option<Shows> {
         categories::DrawableMeaning::Operation(kind, _) => Shows::Operation(kind),
         categories::DrawableMeaning::Edge(_, relation) => Shows::Edge(relation),
     })
+}
+
+/// Time from the start of a data access until its data were moved, ns, from a drawable of a category that [`shows`] data accesses.
+pub fn time_to_completion(category: &Category, drawable: &Drawable<'_>) -> Option<i64> {
+    let meaning = categories::recognise(category)?;
+    let place = PicturePoint {
+        lane: Lane {
+            actor: super::Actor::Rank(0),
+            thread: 0,
+            lane: 0,
+        },
+        ns: 0,
+    };
+    let values = info_values(category, drawable.info).map(|(_, value)| value);
+    match info::read(meaning, values, &[place]) {
+        Some(AttributionRecord::Call(call)) => Some(call.complete),
+        _ => None,
+    }
 }
 
 /// True if arrows of this category are messages between ranks. Two kinds of arrows are not: the edges that this module draws from an

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::categories::{self, DrawableMeaning};
 use super::info;
-use crate::record::{AttributionRecord, Lane, PicturePoint};
+use crate::record::{AttributionRecord, Lane, OpenedFile, PicturePoint};
 use trace_model::{Category, Drawable, Source, Stop, info_values};
 
 /// Reads the attribution records that were drawn into a trace, in the order of [`crate::record`]: files, then calls and operations,
@@ -31,6 +31,19 @@ pub fn read_attribution_by_time(
     passes(source, &[&[0], &[1, 2]], put)
 }
 
+/// The files of a trace, each as it was drawn first.
+#[derive(Debug, Default)]
+struct DrawnFiles(HashMap<u32, OpenedFile>);
+
+impl DrawnFiles {
+    /// The pass that a drawing of a file belongs to: the first, or that of the operations if the file has got another role by then.
+    fn turn(&mut self, file: &OpenedFile) -> u8 {
+        let first = self.0.entry(file.id).or_insert_with(|| file.clone());
+        let is_same = (first.device, first.inode) == (file.device, file.inode);
+        u8::from(is_same && first.role != file.role)
+    }
+}
+
 fn passes(
     source: &dyn Source,
     passes: &[&[u8]],
@@ -52,6 +65,7 @@ fn passes(
         DrawableMeaning::Access | DrawableMeaning::Operation(..) => 1,
         DrawableMeaning::Edge(..) => 2,
     };
+    let mut files = DrawnFiles::default();
     for now in passes {
         if !known.values().any(|(what, _)| now.contains(&turn(*what))) {
             continue;
@@ -60,7 +74,8 @@ fn passes(
             let Some(&(what, category)) = known.get(&drawable.category) else {
                 return Ok(());
             };
-            if !now.contains(&turn(what)) {
+            let is_file = what == DrawableMeaning::File;
+            if !now.contains(&turn(what)) && !is_file {
                 return Ok(());
             }
             let mut places = [PicturePoint {
@@ -80,6 +95,10 @@ fn passes(
             }
             let values = info_values(category, drawable.info).map(|(_, value)| value);
             match info::read(what, values, &places[..count]) {
+                Some(AttributionRecord::File(file)) => match files.turn(&file) {
+                    turn if now.contains(&turn) => put(&AttributionRecord::File(file)),
+                    _ => Ok(()),
+                },
                 Some(record) => put(&record),
                 None => Ok(()),
             }

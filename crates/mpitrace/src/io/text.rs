@@ -140,14 +140,13 @@ fn in_few_numbers(out: &mut ReportText, report: &IoReport) {
 
 fn summary(out: &mut ReportText, report: &IoReport) {
     let span = report.span.map_or(0, |(first, last)| last.abs_diff(first));
-    let data = report.files.values();
-    let data = data.filter(|file| file.role == FileRole::Data).count();
+    let accessed: BTreeSet<u32> = report.by_file.keys().map(|(file, _)| *file).collect();
     let calls = report.reads.calls + report.writes.calls;
     out.line(&format!(
         "{} of {} to {} in {}; {} below them",
         counted(calls, "data access"),
         counted(report.by_rank.len() as u64, "rank"),
-        counted(data as u64, "file"),
+        counted(accessed.len() as u64, "file"),
         time(span),
         counted(report.operations(), "operation")
     ));
@@ -584,10 +583,16 @@ fn exactness(out: &mut ReportText, report: &IoReport, totals: Option<&Attributio
         );
     }
     if any(|a| a.unattributed) {
-        out.wrapped(
-            "",
-            "unknown: the calls that asked for these bytes are not in the trace: filters left them out, or their records are missing.",
-        );
+        let reason = match any(|a| a.bounding_extent) {
+            true => {
+                "unknown: of transfers for calls with too many pieces, what the calls did not ask for or may not have asked for; or the calls \
+                 that asked for these bytes are not in the trace."
+            }
+            false => {
+                "unknown: the calls that asked for these bytes are not in the trace: filters left them out, or their records are missing."
+            }
+        };
+        out.wrapped("", reason);
     }
     if let Some(totals) = totals
         && totals.independent > 0

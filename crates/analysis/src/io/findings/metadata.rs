@@ -143,8 +143,9 @@ impl Evidence<'_> {
         if own.unseen_files == 0 || own.unseen_files * 2 < own.files {
             return None;
         }
+        let were = if own.unseen_files == 1 { "was" } else { "were" };
         let text = format!(
-            "{} of {} that the program opened without MPI were never read or written by a call that is seen: stdio (fwrite), which copies \
+            "{} of {} that the program opened without MPI {were} never read or written by a call that is seen: stdio (fwrite), which copies \
              and moves small pieces, or mapped memory.",
             own.unseen_files,
             counted(own.files, "file")

@@ -5,6 +5,7 @@ use io_attribution::draw::{CATEGORIES, DrawingBase};
 use io_attribution::{
     Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,
     OpenedFile, OperationDrawer, PicturePoint, Precision, Relation, read_attribution,
+    read_attribution_by_time,
 };
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -378,6 +379,45 @@ fn files_come_before_what_names_them_and_edges_behind_their_ends() {
             AttributionRecord::Edge(_)
         ]
     ));
+}
+
+#[test]
+fn a_file_is_drawn_again_when_mpi_opens_it() {
+    let file = |role, name: &str| {
+        AttributionRecord::File(OpenedFile {
+            id: 0,
+            role,
+            name: name.to_owned(),
+            device: 1,
+            inode: 2,
+        })
+    };
+    let facts = [
+        file(FileRole::Other, "/data/a"),
+        pwrite(7, at(Actor::Rank(0), 0, 1000), None),
+        file(FileRole::Data, "a"),
+        pwrite(8, at(Actor::Rank(0), 0, 2000), Some(3)),
+        file(FileRole::Data, "a"),
+        pwrite(9, at(Actor::Rank(0), 0, 3000), Some(4)),
+    ];
+    let drawn = Drawn::of(&facts);
+    let expected: Vec<_> = [0, 1, 2, 3, 5]
+        .map(|nth| from_zero(facts[nth].clone()))
+        .into();
+    assert_eq!(collected(&drawn), expected);
+    assert_eq!(through_slog2(&facts), sorted(expected));
+    // Each operation meets the file as it was at its time, also where operations are read with all else.
+    let mut roles = Vec::new();
+    let mut role = None;
+    read_attribution_by_time(&drawn, &mut |fact| {
+        match fact {
+            AttributionRecord::File(file) => role = Some(file.role),
+            _ => roles.extend(role),
+        }
+        Ok(())
+    })
+    .expect("read");
+    assert_eq!(roles, [FileRole::Other, FileRole::Data, FileRole::Data]);
 }
 
 #[test]

@@ -241,6 +241,24 @@ fn shared_pointers_are_where_the_own_transfer_is() {
     assert_eq!(found.calls[&call].bounding_extent, Some((1000, 1064)));
 }
 
+/// Open MPI's sharedfp component `individual` keeps the data in a file of its own until a collective call.
+#[test]
+fn what_a_shared_pointer_put_off_is_no_hole_later() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    rank.file(8, 77, "/dir/data.data.0");
+    rank.transfer(10, op::PWRITE, 8, 0, 64);
+    rank.access_by_pointer("MPI_File_write_shared", FH, 64);
+    rank.transfer(10, op::PWRITE, 7, 0, 64);
+    rank.transfer(20, op::PWRITE, 7, 64, 10);
+    rank.access_by_pointer("MPI_File_write_ordered", FH, 10);
+    let found = Found::of(&[rank]);
+    // The bytes of the first call are no holes, and none of them are called those of the second.
+    assert_eq!(found.totals.hole_bytes, 0);
+    assert_eq!((found.totals.moved, found.totals.exact), (74, 0));
+    assert!(found.carried().iter().all(|one| one.3.is_empty()));
+}
+
 #[test]
 fn the_smallest_of_several_writes_has_the_byte_and_readers_are_ambiguous() {
     let mut ranks = two();
