@@ -6,7 +6,7 @@ use crate::terminal;
 use crate::terminal::table::{TableCell, TextTable, Width};
 use crate::terminal::units::{bytes, counted, seconds, time};
 use analysis::io::{AccessTotals, Common, Doing, IoReport, RunFacts, Slow};
-use io_attribution::{Actor, AttributionTotals, FileRole};
+use io_attribution::{Actor, AttributionTotals};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a line of text.
