@@ -1,7 +1,8 @@
 //! Meeting of the ranks for the merge. The recorder has no communicator of its own while the program runs: it makes one when
 //! the program has called MPI_Finalize, by a call that does not block (MPI_Comm_idup). A rank without a recorder never makes that
-//! call. Nor is it complete where the program has made a nonblocking collective call on some ranks only. Then the wait ends at the deadline, or when /proc shows
-//! that a rank of this host has no recorder, or that all ranks have been waiting for long; and the request stays pending.
+//! call. Nor is it complete where the program has made a collective call on some ranks only; ranks that have told each other so on arrival do not
+//! ask MPI for it. Otherwise the wait ends at the deadline, or when /proc shows that a rank of this host has no recorder, or that all ranks have been
+//! waiting for long; and the request stays pending.
 //!
 //! The MPI_Finalize of MPICH and of Open MPI comes through with a request that stays where it is. That of Open MPI crashes if it takes
 //! communicators down while the request is on its way to completion. While it waits for the other ranks it still makes progress. So the

@@ -28,9 +28,6 @@ const FEW: u64 = 50;
 /// A request of this size or more moves data at full speed on every file system in use; it is the stripe of Lustre, too.
 const LARGE: u64 = 1 << 20;
 
-/// A finding that costs all ranks together less than this is not told, ns: to read about it takes longer.
-const LEAST_NS: u64 = 1_000_000;
-
 /// How sure it is that another way costs less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sureness {
@@ -130,20 +127,6 @@ impl IoFinding {
         self
     }
 
-    /// Whether it matters although it takes no time: what the files hold, or what the trace and the program do not see.
-    fn is_about_results(&self) -> bool {
-        matches!(
-            self.name,
-            "opened_early"
-                | "stdio_or_mapped"
-                | "overwriting"
-                | "overlapping_writes"
-                | "servers"
-                | "failed"
-                | "short_writes"
-        )
-    }
-
     /// A number of the text.
     pub fn figure(&self, name: &str) -> Option<u64> {
         let mut figures = self.figures.iter();
@@ -182,7 +165,6 @@ impl IoReport {
             .flat_map(|family| family(&evidence))
             .collect();
         drop_explained(&mut found);
-        found.retain(|finding| finding.ns >= LEAST_NS || finding.is_about_results());
         if facts.file_system == FileSystem::Local && evidence.is_on_one_host() {
             found.iter_mut().for_each(doubt_on_local_files);
         }
