@@ -17,6 +17,7 @@ mod declaration;
 mod filter;
 mod fortran;
 mod short;
+mod wait;
 mod wrapper;
 
 use declaration::{Declaration, DeclaredEntry, Style, rust_name};

@@ -209,46 +209,6 @@ impl FunctionWrapper<'_> {
         }
     }
 
-    /// Tells whom the call waits for, for those who look at a program that hangs.
-    fn wait(&self, s: &mut String) {
-        let Some(wait) = self.function.and_then(Function::waits) else {
-            return;
-        };
-        if let Some(requests) = wait.requests {
-            match self.params()[requests].len {
-                None => put!(s, "    call.waits_for_request(before{requests});"),
-                Some(_) => put!(
-                    s,
-                    "    call.waits_for_requests(kept.place(before{requests}).cast_const(), before{requests}.len().unwrap_or(0));"
-                ),
-            }
-            return;
-        }
-        let int = |parameter: Option<usize>| match parameter {
-            Some(i) => format!("a{i} as i32"),
-            None => "0".to_owned(),
-        };
-        if let Some(comm) = wait.comm {
-            put!(
-                s,
-                "    call.waits(a{comm}.bits(), {}, {}, {});",
-                int(wait.dest),
-                int(wait.source),
-                int(wait.tag)
-            );
-        }
-        if let Some(tag) = wait.send_tag {
-            put!(s, "    call.sends_with_tag(a{tag} as i32);");
-        }
-        if let Some(object) = wait.object {
-            let handle = match self.params()[object].direction {
-                Direction::InOut => format!("before{object}"),
-                _ => format!("a{object}.bits()"),
-            };
-            put!(s, "    call.waits_on_object({handle});");
-        }
-    }
-
     /// The file that the call closes.
     fn closes(&self) -> Option<usize> {
         let f = self.function.filter(|f| f.class == Class::FileClose)?;
