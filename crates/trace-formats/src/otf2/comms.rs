@@ -29,6 +29,8 @@ pub(super) struct Comms {
     remotes: Map<i32, i32>,
     /// Groups that are no communicators: positions of processes.
     other_groups: Vec<Vec<u64>>,
+    /// References of the groups that calls have named, by the positions of their processes.
+    named_groups: Map<Vec<u64>, u32>,
     definitions: Vec<CommDefinition>,
 }
 
@@ -130,12 +132,17 @@ impl Comms {
             found.ok().map(|at| at as u64)
         };
         let members: Vec<u64> = ranks.iter().filter_map(of_rank).collect();
+        if let Some(&known) = self.named_groups.get(&members) {
+            return known;
+        }
         let same = self.groups().position(|known| known == members);
         let at = same.unwrap_or_else(|| {
-            self.other_groups.push(members);
+            self.other_groups.push(members.clone());
             self.members.len() + self.other_groups.len() - 1
         });
-        FIRST_GROUP + u32::try_from(at).unwrap_or(0)
+        let reference = FIRST_GROUP + u32::try_from(at).unwrap_or(0);
+        self.named_groups.insert(members, reference);
+        reference
     }
 
     /// Reference of the intercommunicator between two groups; `None` if a process is in both.

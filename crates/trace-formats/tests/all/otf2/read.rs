@@ -8,12 +8,12 @@ use test_support::{golden, skip};
 use trace_formats::otf2::{Otf2ErrorKind, Otf2Source, anchor};
 use trace_formats::slog2::Slog2Source;
 use trace_model::{
-    Category, Definitions, DrawableOrder, InfoValue, Line, Losses, Sorter, Source, Topology,
-    info_values, message, value_names,
+    Category, Definitions, DrawableOrder, InfoValue, Losses, Sorter, Source, Topology, info_values,
+    message, value_names,
 };
 
 use super::written;
-use crate::perfetto::{OwnedDrawable, category, definitions};
+use crate::perfetto::{OwnedDrawable, category, definitions, line_of_comm};
 
 /// The drawables of an archive. `None` where the library is missing, which is said.
 fn read(folder: &Path) -> Option<(Definitions, Vec<OwnedDrawable>, Losses)> {
@@ -345,12 +345,7 @@ fn calls_and_messages_keep_their_communicator() {
     }
     let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
     for (id, rank, comm_rank) in [(3, 0, 1), (4, 2, 0)] {
-        let comm = 4;
-        definitions.lines.push(Line {
-            comm,
-            comm_rank,
-            ..Line::of_thread(id, rank, 0)
-        });
+        definitions.lines.push(line_of_comm(id, rank, 4, comm_rank));
     }
     let mut drawables = Vec::new();
     for nth in 0..names.len() as i32 {

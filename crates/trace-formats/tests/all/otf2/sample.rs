@@ -1,10 +1,10 @@
 //! A small trace with everything that an archive can hold, event by event.
 
-use trace_model::{Category, Definitions, InfoWriter, Line, Topology};
+use trace_model::{Category, Definitions, InfoWriter, Topology};
 
 use super::archive;
 use super::printed::PrintedEvent;
-use crate::perfetto::{OwnedDrawable, category, definitions};
+use crate::perfetto::{OwnedDrawable, category, definitions, line_of_comm};
 use Topology::{Arrow, Event, State};
 
 /// Two ranks, the first with a second thread; both have a timeline about a communicator in which their ranks are the other way round.
@@ -54,12 +54,7 @@ fn sample_definitions() -> Definitions {
     definitions.lines[0].host = Some("node7".into());
     definitions.lines[2].host = Some("node8".into());
     for (id, rank, comm_rank) in [(3, 0, 1), (4, 1, 0)] {
-        let comm = 5;
-        definitions.lines.push(Line {
-            comm,
-            comm_rank,
-            ..Line::of_thread(id, rank, 0)
-        });
+        definitions.lines.push(line_of_comm(id, rank, 5, comm_rank));
     }
     definitions
 }

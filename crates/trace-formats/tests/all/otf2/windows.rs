@@ -1,10 +1,10 @@
 //! One-sided operations, and collective operations between two groups of ranks.
 
-use trace_model::{Definitions, InfoWriter, Line, Topology};
+use trace_model::{Definitions, InfoWriter, Topology};
 
 use super::archive;
 use super::sample::without_references;
-use crate::perfetto::{OwnedDrawable, category, definitions};
+use crate::perfetto::{OwnedDrawable, category, definitions, line_of_comm};
 use Topology::State;
 
 /// Calls in the order in which they are made, each of one µs: category, line, info.
@@ -72,13 +72,7 @@ fn one_sided_operations_tell_window_target_and_bytes() {
     let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
     // Ranks 2 and 1 have a communicator of their own, in this order.
     for (id, rank, comm_rank) in [(3, 2, 0), (4, 1, 1)] {
-        let comm = 7;
-        let thread = Line::of_thread(id, rank, 0);
-        definitions.lines.push(Line {
-            comm,
-            comm_rank,
-            ..thread
-        });
+        definitions.lines.push(line_of_comm(id, rank, 7, comm_rank));
     }
     let new = InfoWriter::default;
     let handle = |number| new().int(number).clone();
@@ -153,12 +147,9 @@ fn operations_between_two_groups_are_on_their_intercommunicator() {
     let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
     // Ranks 0 and 2 on one side, rank 1 on the other one.
     for (id, rank, comm, comm_rank) in [(3, 0, 5, 0), (4, 2, 5, 1), (5, 1, 6, 0)] {
-        let thread = Line::of_thread(id, rank, 0);
-        definitions.lines.push(Line {
-            comm,
-            comm_rank,
-            ..thread
-        });
+        definitions
+            .lines
+            .push(line_of_comm(id, rank, comm, comm_rank));
     }
     let new = InfoWriter::default;
     let sides = |makes, remote| new().int(makes).int(remote).text(b"").clone();

@@ -77,6 +77,15 @@ pub fn definitions(categories: Vec<Category>, places: &[(i32, i32)]) -> Definiti
     }
 }
 
+/// The timeline of a rank's main thread about a communicator in which the rank has the number `comm_rank`.
+pub fn line_of_comm(id: i32, rank: i32, comm: i32, comm_rank: i32) -> Line {
+    Line {
+        comm,
+        comm_rank,
+        ..Line::of_thread(id, rank, 0)
+    }
+}
+
 /// What a sink wrote, to be looked at when it has finished.
 pub fn written<S: Sink>(
     make: impl FnOnce(Rc<RefCell<Vec<u8>>>) -> S,

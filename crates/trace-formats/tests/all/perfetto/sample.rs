@@ -10,7 +10,7 @@ use trace_model::{Category, Definitions, InfoWriter, Line, Topology};
 
 use super::decode::{Value, packets};
 use super::timeline::{Slice, timeline};
-use super::{OwnedDrawable, category, definitions, trace};
+use super::{OwnedDrawable, category, definitions, line_of_comm, trace};
 use Topology::{Arrow, Event, State};
 
 /// Two ranks, the first with a second thread and a line of another communicator, and a server.
@@ -40,10 +40,7 @@ pub fn sample() -> (Definitions, Vec<OwnedDrawable>) {
     ];
     let mut definitions = definitions(categories, &[(0, 0), (0, 1), (1, 0)]);
     definitions.lines[0].host = Some("node7".into());
-    definitions.lines.push(Line {
-        comm: 3,
-        ..Line::of_thread(3, 0, 0)
-    });
+    definitions.lines.push(line_of_comm(3, 0, 3, 0));
     definitions.lines.push(Line {
         name: Some("server 0 thread 2".into()),
         ..Line::of_thread(4, 1_000_000, 0)
