@@ -166,6 +166,26 @@ struct Begun {
     is_one_of_several: bool,
 }
 
+/// When a data access began, and when its data were moved, ns.
+#[derive(Clone, Copy, Debug)]
+struct CompletedAccess {
+    start: i64,
+    complete: i64,
+}
+
+impl Begun {
+    /// Whether the wait between these times is the next thing that the thread does, and completes this access, which is `access`.
+    fn is_waited_for_at_once(&self, access: &CompletedAccess, start: i64, end: i64) -> bool {
+        let is_in = |ns: i64, from: i64, to: i64| {
+            (from.saturating_sub(ROUNDING_NS)..=to.saturating_add(ROUNDING_NS)).contains(&ns)
+        };
+        is_in(access.start, self.start, self.start)
+            && is_in(access.complete, start, end)
+            && !self.is_one_of_several
+            && start.saturating_sub(self.end) <= AT_ONCE_NS
+    }
+}
+
 /// Takes the drawables of a trace in order of their beginnings.
 #[derive(Debug)]
 pub struct RunFactsCollector {
@@ -174,8 +194,8 @@ pub struct RunFactsCollector {
     begun: HashMap<Lane, Begun>,
     /// Category of the events that tell when accesses were complete.
     access: Option<Category>,
-    /// Start and completion of the latest data access of a thread, ns.
-    completed: HashMap<Lane, (i64, i64)>,
+    /// The latest data access of a thread.
+    completed: HashMap<Lane, CompletedAccess>,
     rank: Option<u32>,
     /// Ranks with MPI calls in the trace.
     recording: HashSet<u32>,
@@ -249,8 +269,9 @@ impl RunFactsCollector {
         if *used == CategoryUse::Access {
             let lasts = self.access.as_ref();
             if let Some(lasts) = lasts.and_then(|category| time_to_completion(category, drawable)) {
+                let complete = start.saturating_add(lasts);
                 self.completed
-                    .insert(lane, (start, start.saturating_add(lasts)));
+                    .insert(lane, CompletedAccess { start, complete });
             }
             return;
         }
@@ -258,18 +279,10 @@ impl RunFactsCollector {
         match used {
             CategoryUse::Wait => {
                 let completed = self.completed.get(&lane);
-                let at_once = before.filter(|begun| {
-                    let is_its = completed.is_some_and(|&(access, complete)| {
-                        let is_in = |ns: i64, from: i64, to: i64| {
-                            (from.saturating_sub(ROUNDING_NS)..=to.saturating_add(ROUNDING_NS))
-                                .contains(&ns)
-                        };
-                        is_in(access, begun.start, begun.start) && is_in(complete, start, end)
-                    });
-                    let gap = start.saturating_sub(begun.end);
-                    is_its && !begun.is_one_of_several && gap <= AT_ONCE_NS
-                });
-                let begun = at_once.and_then(|b| Some((b, self.categories.get(&b.category)?)));
+                let at_once = before
+                    .zip(completed)
+                    .filter(|(begun, access)| begun.is_waited_for_at_once(access, start, end));
+                let begun = at_once.and_then(|(b, _)| Some((b, self.categories.get(&b.category)?)));
                 if let Some((begun, (_, function))) = begun {
                     let sums = &mut self.facts.waited_at_once;
                     let sum = sums.entry(function.clone()).or_default();

@@ -22,11 +22,11 @@ use super::record::{
     AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,
     OpenedFile, PicturePoint, Relation,
 };
-use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex, info_values};
+use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
 pub use base::DrawingBase;
 pub use categories::COUNT as CATEGORIES;
-pub use read_back::{read_attribution, read_attribution_by_time};
+pub use read_back::{read_attribution, read_attribution_by_time, time_to_completion};
 
 /// Makes drawables of attribution records. Keeps neither calls nor operations in memory.
 #[derive(Debug)]
@@ -239,24 +239,6 @@ pub fn shows(category: &Category) -> Option<Shows> {
         categories::DrawableMeaning::Operation(kind, _) => Shows::Operation(kind),
         categories::DrawableMeaning::Edge(_, relation) => Shows::Edge(relation),
     })
-}
-
-/// Time from the start of a data access until its data were moved, ns, from a drawable of a category that [`shows`] data accesses.
-pub fn time_to_completion(category: &Category, drawable: &Drawable<'_>) -> Option<i64> {
-    let meaning = categories::recognise(category)?;
-    let place = PicturePoint {
-        lane: Lane {
-            actor: super::Actor::Rank(0),
-            thread: 0,
-            lane: 0,
-        },
-        ns: 0,
-    };
-    let values = info_values(category, drawable.info).map(|(_, value)| value);
-    match info::read(meaning, values, &[place]) {
-        Some(AttributionRecord::Call(call)) => Some(call.complete),
-        _ => None,
-    }
 }
 
 /// True if arrows of this category are messages between ranks. Two kinds of arrows are not: the edges that this module draws from an

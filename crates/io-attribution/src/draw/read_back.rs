@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::categories::{self, DrawableMeaning};
 use super::info;
-use crate::record::{AttributionRecord, Lane, OpenedFile, PicturePoint};
+use crate::Actor;
+use crate::record::{AttributionRecord, FileRole, Lane, OpenedFile, PicturePoint};
 use trace_model::{Category, Drawable, Source, Stop, info_values};
 
 /// Reads the attribution records that were drawn into a trace, in the order of [`crate::record`]: files, then calls and operations,
@@ -31,16 +32,35 @@ pub fn read_attribution_by_time(
     passes(source, &[&[0], &[1, 2]], put)
 }
 
-/// The files of a trace, each as it was drawn first.
+/// A point of which nothing is known.
+const NOWHERE: PicturePoint = PicturePoint {
+    lane: Lane {
+        actor: Actor::Rank(0),
+        thread: 0,
+        lane: 0,
+    },
+    ns: 0,
+};
+
+/// Time from the start of a data access until its data were moved, ns, from a drawable of a category that [`shows`](super::shows) data accesses.
+pub fn time_to_completion(category: &Category, drawable: &Drawable<'_>) -> Option<i64> {
+    let values = info_values(category, drawable.info).map(|(_, value)| value);
+    match info::read(DrawableMeaning::Access, values, &[NOWHERE]) {
+        Some(AttributionRecord::Call(call)) => Some(call.complete),
+        _ => None,
+    }
+}
+
+/// The files of a trace, by number: device, inode and role as each was drawn first.
 #[derive(Debug, Default)]
-struct DrawnFiles(HashMap<u32, OpenedFile>);
+struct DrawnFiles(HashMap<u32, ((u64, u64), FileRole)>);
 
 impl DrawnFiles {
     /// The pass that a drawing of a file belongs to: the first, or that of the operations if the file has got another role by then.
     fn turn(&mut self, file: &OpenedFile) -> u8 {
-        let first = self.0.entry(file.id).or_insert_with(|| file.clone());
-        let is_same = (first.device, first.inode) == (file.device, file.inode);
-        u8::from(is_same && first.role != file.role)
+        let identity = (file.device, file.inode);
+        let first = self.0.entry(file.id).or_insert((identity, file.role));
+        u8::from(first.0 == identity && first.1 != file.role)
     }
 }
 
@@ -78,14 +98,7 @@ fn passes(
             if !now.contains(&turn(what)) && !is_file {
                 return Ok(());
             }
-            let mut places = [PicturePoint {
-                lane: Lane {
-                    actor: crate::Actor::Rank(0),
-                    thread: 0,
-                    lane: 0,
-                },
-                ns: 0,
-            }; 2];
+            let mut places = [NOWHERE; 2];
             let count = drawable.vertices.len().min(2);
             for (place, vertex) in places.iter_mut().zip(drawable.vertices) {
                 place.ns = (vertex.time * 1e9).round() as i64;
