@@ -636,7 +636,7 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
             arrivals::wait(folder, here, own, settings.deadline, meanwhile).map_err(said)?;
         if let Some((least, most)) = arrivals.collectives
             && least != most
-            && i64::from(expected) == i64::from(world.size)
+            && expected == world.size as u32
         {
             return Err(Unmerged::Missed(Missed::OutOfStep { least, most }));
         }

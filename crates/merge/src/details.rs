@@ -32,11 +32,9 @@ impl ProcessWalk<'_> {
         }
         if wanted.bytes {
             let bytes = plan.and_then(|plan| {
-                let own = || {
-                    plan.own_amount
-                        .map(|(count, datatype)| (Some(count), datatype))
-                };
-                let (count, datatype) = plan.remote_amount.or_else(own)?;
+                let own = plan.own_amount;
+                let own = own.map(|(count, datatype)| (Some(count), datatype));
+                let (count, datatype) = plan.remote_amount.or(own)?;
                 let count = count.map_or(Some(1), |count| plan.int(call.payload, count))?;
                 // Of data that stays in place, nothing is known.
                 let size = self

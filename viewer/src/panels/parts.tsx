@@ -139,7 +139,6 @@ export function Panel<T>({ head, shown, children }: PanelProps<T>) {
   );
 }
 
-/** Says that numbers are not exact. */
 /** How many hits there are, as far as is known: "72", "≈ 1 181 000" as previews say, "≥ 21 956" of what could be read. */
 export function hitsText({ count: number, exact, at_least: isLeast }: Pick<HitsAnswer, "count" | "exact" | "at_least">): string {
   return `${exact ? "" : isLeast ? "≥ " : "≈ "}${count(number)}`;
@@ -151,6 +150,7 @@ export function ExactTimes({ stats: { exact, exact_times: areTimesExact } }: { s
   return <span class="chip" title="Numbers and times are exact. The bytes of calls are told in windows that can be read.">without bytes of calls</span>;
 }
 
+/** Says that numbers are not exact. */
 export function Exact({ isExact }: { isExact: boolean }) {
   return isExact ? null : <span class="chip" title="Not all of the window could be read in time: numbers are estimates">≈ estimate</span>;
 }
