@@ -42,7 +42,7 @@ impl Slog2Filter {
     ///
     /// # Errors
     /// The file is damaged, the output cannot be written, or nothing is kept ([`slog2::Slog2ErrorKind::NoDrawables`]).
-    pub fn run<W: Write + Seek>(
+    pub fn run<W: Write + Seek + Send + 'static>(
         &self,
         reader: &Slog2Reader<'_>,
         out: W,
@@ -203,10 +203,10 @@ pub(super) struct Rebuild<W> {
     vertices: Vec<Vertex>,
 }
 
-impl<W: Write + Seek> Rebuild<W> {
+impl<W: Write + Seek + Send + 'static> Rebuild<W> {
     pub(super) fn new(out: W, tree: TreeOptions) -> Result<Self, Slog2Error> {
         Ok(Rebuild {
-            builder: TreeBuilder::new(out, tree)?,
+            builder: TreeBuilder::new(out, tree)?.on_thread(),
             vertices: Vec::new(),
         })
     }
@@ -260,13 +260,13 @@ pub(super) fn topology_of(vertices: &[Vertex]) -> Topology {
 ///
 /// # Errors
 /// The errors of the source and of the output, and [`slog2::Slog2ErrorKind::NoDrawables`] if there is none.
-pub fn write_slog2<W: Write + Seek>(
+pub fn write_slog2<W: Write + Seek + Send + 'static>(
     source: &dyn Source,
     views: &[LineIdMap],
     tree: TreeOptions,
     out: W,
 ) -> Result<(W, Slog2Header, Losses), Stop> {
-    let mut builder = TreeBuilder::new(out, tree)?;
+    let mut builder = TreeBuilder::new(out, tree)?.on_thread();
     let losses = in_order(source, DrawableOrder::End, &mut |drawable| {
         builder.add(drawable)?;
         Ok(())

@@ -22,7 +22,7 @@ pub struct Slog2Sink<W> {
 }
 
 impl Slog2Sink<BufWriter<PendingFile>> {
-    /// Starts the file at `path`, which gets its name when it is complete.
+    /// Starts the file at `path`, which gets its name when it is complete. Another thread writes it ([`TreeBuilder::on_thread`]).
     ///
     /// # Errors
     /// When it cannot be created.
@@ -33,7 +33,12 @@ impl Slog2Sink<BufWriter<PendingFile>> {
     ) -> Result<Self, Slog2Error> {
         let path = path.as_ref();
         let (out, complete) = PendingFile::create_for_sink(path)?;
-        Slog2Sink::new(out, definitions, options, complete).map_err(|error| error.in_file(path))
+        let sink = Slog2Sink::new(out, definitions, options, complete)
+            .map_err(|error| error.in_file(path))?;
+        Ok(Slog2Sink {
+            builder: sink.builder.on_thread(),
+            ..sink
+        })
     }
 }
 

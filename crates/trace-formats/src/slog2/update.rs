@@ -87,12 +87,12 @@ impl<W: Write + Seek> TreeBuilder<W> {
 ///
 /// # Errors
 /// The file is damaged, holds no drawables ([`super::Slog2ErrorKind::NoDrawables`]), or the output cannot be written.
-pub fn update<W: Write + Seek>(
+pub fn update<W: Write + Seek + Send + 'static>(
     reader: &Slog2Reader<'_>,
     options: TreeOptions,
     out: W,
 ) -> Result<(W, Slog2Header, u64), Slog2Error> {
-    let mut builder = TreeBuilder::new(out, options)?;
+    let mut builder = TreeBuilder::new(out, options)?.on_thread();
     let topologies = Topologies::new(reader.categories());
     for drawable in DrawableWalk::new(reader) {
         builder.add_read(&drawable?, &topologies)?;

@@ -118,7 +118,7 @@ impl<'s> Composites<'s> {
     ///
     /// # Errors
     /// The errors of the source and of the output, and [`trace_formats::slog2::Slog2ErrorKind::NoDrawables`] if there is none.
-    pub fn write<W: Write + Seek>(
+    pub fn write<W: Write + Seek + Send + 'static>(
         &self,
         views: &[LineIdMap],
         tree: TreeOptions,
@@ -130,7 +130,7 @@ impl<'s> Composites<'s> {
             GroupKey::Nested => self.put_nested(&mut sorter)?,
             GroupKey::CallId => self.put_by_call_id(&mut sorter)?,
         };
-        let mut builder = TreeBuilder::new(out, tree)?;
+        let mut builder = TreeBuilder::new(out, tree)?.on_thread();
         sorter.finish(&mut |drawable| {
             if drawable.category < self.first {
                 return Ok(builder.add(drawable)?);

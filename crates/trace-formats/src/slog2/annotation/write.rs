@@ -20,7 +20,7 @@ use trace_model::Drawable as NewDrawable;
 ///
 /// # Errors
 /// The errors of [`convert`](super::super::convert()).
-pub fn annotate<W: Write + Seek>(
+pub fn annotate<W: Write + Seek + Send + 'static>(
     clog2: &[u8],
     name: &str,
     out: W,
@@ -33,7 +33,7 @@ pub fn annotate<W: Write + Seek>(
 ///
 /// # Errors
 /// The errors of [`convert`](super::super::convert()).
-pub fn annotate_with_progress<W: Write + Seek>(
+pub fn annotate_with_progress<W: Write + Seek + Send + 'static>(
     clog2: &[u8],
     name: &str,
     out: W,
@@ -53,7 +53,8 @@ pub fn annotate_with_progress<W: Write + Seek>(
         elders: EldersWriter::default(),
         primitive: Vec::new(),
     };
-    let mut converter = FromClog2::drawing(leaves, out, reader.preamble(), options)?;
+    let converter = FromClog2::drawing(leaves, out, reader.preamble(), options)?;
+    let mut converter = converter.on_thread();
     let mut meanings: Vec<EventMeaning> = Vec::new();
     let mut push = |offset: usize, record: &[u8]| {
         converter.draw_mut().record = offset..offset + record.len();

@@ -107,8 +107,8 @@ impl From<Slog2Error> for ConvertError {
     }
 }
 
-/// Converts a merged CLOG2 file, given all its bytes, and gives the output back.
-pub fn convert<W: Write + Seek>(
+/// Converts a merged CLOG2 file, given all its bytes, and gives the output back. Another thread writes it where there are processors for that.
+pub fn convert<W: Write + Seek + Send + 'static>(
     clog2: &[u8],
     out: W,
     options: ConvertOptions,
@@ -117,7 +117,7 @@ pub fn convert<W: Write + Seek>(
 }
 
 /// Converts a merged CLOG2 file as [`convert()`] does, calling `progress` with the number of bytes of the CLOG2 file that are done, after every block.
-pub fn convert_with_progress<W: Write + Seek>(
+pub fn convert_with_progress<W: Write + Seek + Send + 'static>(
     clog2: &[u8],
     out: W,
     options: ConvertOptions,
@@ -127,7 +127,7 @@ pub fn convert_with_progress<W: Write + Seek>(
     if reader.preamble().endian == Endian::Little {
         return Err(ConvertError::LittleEndian);
     }
-    let mut converter = FromClog2::new(out, reader.preamble(), options)?;
+    let mut converter = FromClog2::new(out, reader.preamble(), options)?.on_thread();
     let mut push = |_, record: &[u8]| converter.push_encoded(record);
     if !for_each_record(clog2, reader.preamble(), &mut push, progress)? {
         // The reader knows best what is wrong, and where.
@@ -222,6 +222,17 @@ impl<W: Write + Seek> FromClog2<W> {
     /// numbers of the preamble must be final.
     pub fn new(out: W, preamble: &Preamble, options: ConvertOptions) -> Result<Self, Slog2Error> {
         FromClog2::drawing(TreeOnly, out, preamble, options)
+    }
+}
+
+impl<W: Write + Seek + Send + 'static, D> FromClog2<W, D> {
+    /// From now on another thread writes what is drawn ([`TreeBuilder::on_thread`]).
+    #[must_use]
+    pub fn on_thread(self) -> Self {
+        FromClog2 {
+            builder: self.builder.on_thread(),
+            ..self
+        }
     }
 }
 

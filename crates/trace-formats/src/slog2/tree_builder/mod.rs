@@ -1,29 +1,31 @@
 //! Builds the tree of an SLOG2 file from a stream of drawables (`spec/slog2.md` section 8), in one pass.
 //!
 //! In memory are only the open nodes, one per level, and one shadow per line (or pair of lines) for each of their
-//! children; everything else is in the file already.
+//! children; everything else is in the file already, or on its way there on another thread ([`TreeBuilder::on_thread`]).
 
 mod drawables;
+mod node_file;
 mod node_parts;
+mod node_thread;
 mod shadow;
 mod tree;
 
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
+use std::{mem, thread};
 
 use drawables::Drawables;
 pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists};
 pub use drawables::{EncodedDrawable, NewComposite};
+use node_file::{ClosedNode, NodeFile};
 pub use node_parts::{BuiltNode, NodeContents, NodePreview, NodeWriter};
-use shadow::{DoneShadows, Shadows, vertex_count};
+use node_thread::NodeThread;
+use shadow::vertex_count;
 use trace_model::Drawable as NewDrawable;
 pub use tree::{TreeEnd, WrittenTree};
 
-use super::encode;
 use super::error::{Slog2Error, Slog2ErrorKind};
-use super::node::Stub;
-use super::part_writer::PartWriter;
-use super::types::{DirEntry, Slog2Header, TreeNodeId};
+use super::types::TreeNodeId;
 use trace_model::TimeBBox;
 
 /// Bytes of a node without drawables and shadows: its stub and three counts.
@@ -63,8 +65,6 @@ struct OpenNode {
     bounds: TimeBBox,
     /// Nestless drawables, then nestable ones.
     sides: [Drawables; 2],
-    /// Shadows of the nodes of this level that are written and whose parent is still open.
-    done: Vec<DoneShadows>,
 }
 
 impl OpenNode {
@@ -76,7 +76,6 @@ impl OpenNode {
                 ..TimeBBox::EMPTY
             },
             sides: Default::default(),
-            done: Vec::new(),
         }
     }
 
@@ -90,22 +89,17 @@ impl OpenNode {
 /// Takes drawables, best in order of increasing end time, and writes nodes as they get full.
 #[derive(Debug)]
 pub struct TreeBuilder<W> {
-    out: PartWriter<W>,
+    nodes: NodeOutput<W>,
     options: TreeOptions,
     /// From the leaf to the root.
     open: Vec<OpenNode>,
     /// End of the drawable added last.
     last_latest: f64,
-    directory: Vec<DirEntry>,
     count: u64,
     /// Categories of composites, which no shadow tells.
     composites: BTreeSet<i32>,
     /// What is written behind the next leaf.
     leaf_record: Vec<u8>,
-    writer: NodeWriter,
-    node_bytes: Vec<u8>,
-    /// Emptied shadow lists, kept for their memory.
-    spare: Vec<Shadows>,
 }
 
 impl<W: Write + Seek> TreeBuilder<W> {
@@ -115,20 +109,33 @@ impl<W: Write + Seek> TreeBuilder<W> {
             children_per_node: options.children_per_node.max(2),
             leaf_byte_size: options.leaf_byte_size.max(1),
         };
-        let header = encode::header(&Slog2Header::default());
         Ok(TreeBuilder {
-            out: PartWriter::new(out, &header)?,
+            nodes: NodeOutput::Here(Box::new(NodeFile::new(out)?)),
             options,
             open: vec![OpenNode::new(TreeNodeId::default(), f64::INFINITY)],
             last_latest: f64::NEG_INFINITY,
-            directory: Vec::new(),
             count: 0,
             composites: BTreeSet::new(),
             leaf_record: Vec::new(),
-            writer: NodeWriter::default(),
-            node_bytes: Vec::new(),
-            spare: Vec::new(),
         })
+    }
+
+    /// From now on nodes are written by a thread, beside whoever adds drawables: where there is more than one processor, and a
+    /// thread is to be had. The file is the same.
+    #[must_use]
+    pub fn on_thread(self) -> Self
+    where
+        W: Send + 'static,
+    {
+        let has_processors = thread::available_parallelism().is_ok_and(|number| number.get() > 1);
+        let nodes = match self.nodes {
+            NodeOutput::Here(file) if has_processors => {
+                NodeThread::new(file, self.options.leaf_byte_size as usize)
+                    .map_or_else(NodeOutput::Here, NodeOutput::OnThread)
+            }
+            nodes => nodes,
+        };
+        TreeBuilder { nodes, ..self }
     }
 
     /// Number of drawables added.
@@ -176,12 +183,12 @@ impl<W: Write + Seek> TreeBuilder<W> {
             if size > i16::MAX as usize {
                 let size = size as u64;
                 let kind = Slog2ErrorKind::TooLarge { what, size };
-                return Err(Slog2Error::new(self.out.position(), kind));
+                return Err(Slog2Error::new(self.nodes.position(), kind));
             }
         }
         if composite.primitives.is_empty() {
             return Err(Slog2Error::new(
-                self.out.position(),
+                self.nodes.position(),
                 Slog2ErrorKind::NoVertices,
             ));
         }
@@ -269,7 +276,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
             let size = (node.byte_size() + size) as u64;
             let what = "tree node";
             return Err(Slog2Error::new(
-                self.out.position(),
+                self.nodes.position(),
                 Slog2ErrorKind::TooLarge { what, size },
             ));
         }
@@ -297,7 +304,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
             let found = drawable.vertices.len();
             Slog2ErrorKind::VertexCount { found }
         };
-        Slog2Error::new(self.out.position(), kind)
+        Slog2Error::new(self.nodes.position(), kind)
     }
 
     /// Closes the leaf and every node above it that is full, and opens their successors (`spec/slog2.md` section 8.4).
@@ -332,57 +339,55 @@ impl<W: Write + Seek> TreeBuilder<W> {
         Ok(())
     }
 
-    /// Sets the end of an open node, writes it, leaves its shadows among its level's done ones, and empties it.
+    /// Sets the end of an open node, has it written, and empties it.
     fn close_node(&mut self, level: usize) -> Result<(), Slog2Error> {
-        let (below, node) = self.open.split_at_mut(level);
-        let node = &mut node[0];
+        let node = &mut self.open[level];
         // Of a leaf: the end of the drawable added last, wherever it went. Of an inner node: the end of the child below,
         // which was closed just now, so the same.
         node.bounds.latest = self.last_latest;
-        let mut shadow_bounds = node.bounds;
-        let done_below = below.last().map_or(&[][..], |child| &child.done);
-        for done in done_below {
-            shadow_bounds.include(done.stub.bounds);
-        }
-
-        let out = &mut self.node_bytes;
-        out.clear();
-        out.resize(Stub::SIZE, 0);
-        self.writer.write(&mut node.sides, done_below, out, |_| ());
-        let ptr = self.out.next_pointer("tree node", out.len())?;
-        let mut stub = Stub {
-            bounds: node.bounds,
-            id: node.id,
-            ptr,
+        let record = match level {
+            0 => mem::take(&mut self.leaf_record),
+            _ => Vec::new(),
         };
-        let mut head = Vec::with_capacity(Stub::SIZE);
-        stub.write(&mut head);
-        out[..Stub::SIZE].copy_from_slice(&head);
-        self.out.part("tree node", out)?;
-        if level == 0 && !self.leaf_record.is_empty() {
-            self.out.write(&self.leaf_record)?;
-            self.leaf_record.clear();
-        }
-        self.directory.push(DirEntry {
+        node.sides = self.nodes.write(ClosedNode {
             id: node.id,
             bounds: node.bounds,
-            ptr,
-        });
-
-        stub.bounds = shadow_bounds;
-        let sides = [0, 1].map(|side: usize| {
-            let empty = self.spare.pop().unwrap_or_default();
-            node.sides[side].reset(empty)
-        });
-        node.done.push(DoneShadows { stub, sides });
-        if let Some(child) = below.last_mut() {
-            for done in child.done.drain(..) {
-                self.spare.extend(done.sides.map(|mut shadows| {
-                    shadows.clear();
-                    shadows
-                }));
-            }
-        }
+            sides: mem::take(&mut node.sides),
+            record,
+        })?;
         Ok(())
+    }
+}
+
+/// Where closed nodes are written.
+#[derive(Debug)]
+enum NodeOutput<W> {
+    Here(Box<NodeFile<W>>),
+    OnThread(NodeThread<W>),
+}
+
+impl<W: Write + Seek> NodeOutput<W> {
+    /// Writes a node. Gives room for the drawables of another one.
+    fn write(&mut self, node: ClosedNode) -> Result<[Drawables; 2], Slog2Error> {
+        match self {
+            NodeOutput::Here(file) => file.write(node),
+            NodeOutput::OnThread(thread) => thread.write(node),
+        }
+    }
+
+    /// Where the next node comes in the file.
+    fn position(&self) -> u64 {
+        match self {
+            NodeOutput::Here(file) => file.out.position(),
+            NodeOutput::OnThread(thread) => thread.position(),
+        }
+    }
+
+    /// The file, with all nodes so far.
+    fn finish(self) -> Result<Box<NodeFile<W>>, Slog2Error> {
+        match self {
+            NodeOutput::Here(file) => Ok(file),
+            NodeOutput::OnThread(thread) => thread.finish(),
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::super::java::hash_map_order;
 use super::super::node::Stub;
 use super::super::part_writer::pointer;
 use super::super::types::{DirEntry, FileBlockPtr, LineIdMap, Slog2Header, Slog2Layout};
+use super::node_file::NodeFile;
 use super::node_parts::NodePreview;
 use super::shadow::{DoneShadows, vertex_count};
 use super::{TreeBuilder, TreeOptions};
@@ -186,7 +187,8 @@ fn add_up(mut sum: Ratios, parts: &[Ratios]) -> Ratios {
 /// A tree whose nodes are all written; the rest of the file is not.
 #[derive(Debug)]
 pub struct WrittenTree<W> {
-    builder: TreeBuilder<W>,
+    file: Box<NodeFile<W>>,
+    options: TreeOptions,
     root: Stub,
     summary: RootSummary,
 }
@@ -207,27 +209,25 @@ impl<W: Write + Seek> TreeBuilder<W> {
     ) -> Result<WrittenTree<W>, Slog2Error> {
         self.leaf_record = record;
         if self.count == 0 {
-            return Err(Slog2Error::new(
-                self.out.position(),
-                Slog2ErrorKind::NoDrawables,
-            ));
+            return Err(no_drawables(self.nodes.position()));
         }
         for level in 0..self.open.len() {
             self.close_node(level)?;
         }
-        let root = self.open.pop().and_then(|mut root| root.done.pop());
-        let Some(root) = root else {
-            return Err(Slog2Error::new(
-                self.out.position(),
-                Slog2ErrorKind::NoDrawables,
-            ));
-        };
+        let mut file = self.nodes.finish()?;
+        let root = file.take_root();
+        let root = root.ok_or_else(|| no_drawables(file.out.position()))?;
         Ok(WrittenTree {
             summary: RootSummary::new(&root, &self.composites),
-            builder: self,
+            options: self.options,
             root: root.stub,
+            file,
         })
     }
+}
+
+fn no_drawables(position: u64) -> Slog2Error {
+    Slog2Error::new(position, Slog2ErrorKind::NoDrawables)
 }
 
 impl<W: Write + Seek> WrittenTree<W> {
@@ -266,30 +266,31 @@ impl<W: Write + Seek> WrittenTree<W> {
         annotations: &[u8],
     ) -> Result<(W, Slog2Header), Slog2Error> {
         let WrittenTree {
-            builder: mut tree,
+            mut file,
+            options,
             root,
             summary,
         } = self;
         let used = summary.used(categories);
         let mut header = Slog2Header {
-            children_per_node: tree.options.children_per_node,
-            leaf_byte_size: tree.options.leaf_byte_size,
+            children_per_node: options.children_per_node,
+            leaf_byte_size: options.leaf_byte_size,
             max_depth: root.id.depth,
             tree_root: root.ptr,
             ..Slog2Header::default()
         };
-        header.categories = tree.out.part(
+        header.categories = file.out.part(
             "category map",
             &encode::categories(used.iter(), Slog2Layout::V206),
         )?;
-        header.line_id_maps = tree
+        header.line_id_maps = file
             .out
             .part("line ID maps", &encode::line_id_maps(line_id_maps))?;
-        let directory = encode::directory(&mut tree.directory);
-        header.tree_dir = tree.out.part("tree directory", &directory)?;
+        let directory = encode::directory(&mut file.directory);
+        header.tree_dir = file.out.part("tree directory", &directory)?;
         if !annotations.is_empty() {
-            header.annotations = tree.out.part("annotations", annotations)?;
+            header.annotations = file.out.part("annotations", annotations)?;
         }
-        tree.out.finish(header)
+        file.out.finish(header)
     }
 }

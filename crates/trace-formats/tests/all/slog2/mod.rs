@@ -5,6 +5,7 @@ pub mod common;
 mod convert;
 mod damaged;
 mod golden;
+mod on_thread;
 mod own;
 mod positioned;
 mod small_logs;
