@@ -79,6 +79,14 @@ pub fn choice(t: &mut Thread, settings: &Settings) {
     }
 }
 
+/// Writes down the settings that are not the defaults, for whoever makes the files of the blocks.
+pub fn settings(t: &mut Thread, settings: &Settings) {
+    let lines = settings.changes();
+    if !lines.is_empty() {
+        put_definition(t, &Definition::Settings(lines));
+    }
+}
+
 /// A reading of all clocks.
 pub fn clocks(t: &mut Thread) {
     put_definition(t, &Definition::Clock(clock::reading()));

@@ -66,6 +66,7 @@ pub fn begin(t: *mut Thread) {
         define::world(t);
         define::messages(t, &settings);
         define::choice(t, &settings);
+        define::settings(t, &settings);
     }
     if settings.clock_sync == ClockSync::Twice {
         // A comparison that fails is missed at MPI_Finalize, not here: the program must go on.

@@ -86,6 +86,8 @@ pub const VIEW: u16 = 0x0FE0;
 pub const NEIGHBOURS: u16 = 0x0FDF;
 /// Members of the group that the next call of the same thread names: ranks in MPI_COMM_WORLD as in [`COMM`].
 pub const GROUP: u16 = 0x0FDE;
+/// The settings of the run that are not the defaults: string of lines as in `dumpi.conf`.
+pub const SETTINGS: u16 = 0x0FDD;
 
 /// Whether later records may need definitions of this kind, however old they are. Other definitions are about one moment of
 /// the run.
@@ -109,6 +111,7 @@ pub fn is_lasting(number: u16) -> bool {
             | EXTENTS
             | MESSAGES
             | CHOICE
+            | SETTINGS
             | USER_CATEGORY
             | MODULE
             | COUNTERS

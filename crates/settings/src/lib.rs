@@ -113,6 +113,20 @@ impl Settings {
         (loaded.settings, loaded.complaints)
     }
 
+    /// The options that have other values than the defaults, as lines of a `dumpi.conf`; empty if there are none. What is set for single functions
+    /// is not among them.
+    pub fn changes(&self) -> String {
+        let defaults = Settings::default();
+        let changed = OPTIONS.iter().flat_map(|option| {
+            let (values, usual) = ((option.get)(self), (option.get)(&defaults));
+            let values = if values == usual { Vec::new() } else { values };
+            values.into_iter().map(|value| (option.key, value))
+        });
+        changed.fold(String::new(), |text, (key, value)| {
+            text + &format!("{key} {value}\n")
+        })
+    }
+
     /// The settings as a `dumpi.conf` that gives exactly these, one line per value; what differs from the default has
     /// the default behind it as a comment.
     pub fn to_text(&self) -> String {

@@ -226,6 +226,15 @@ fn every_key_reaches_its_field() {
     };
     assert_eq!(settings, expected);
     assert_eq!(Settings::from_text(&settings.to_text()), (expected, vec![]));
+    let options_alone = Settings {
+        functions: Default::default(),
+        ..settings
+    };
+    assert_eq!(
+        Settings::from_text(&options_alone.changes()),
+        (options_alone, vec![])
+    );
+    assert_eq!(Settings::default().changes(), "");
 }
 
 #[test]

@@ -79,6 +79,22 @@ fn kept_blocks_give_the_files_of_finalize() {
     }
 }
 
+/// What the settings of the run say of the files holds for `recover`, too, which is not told them.
+#[test]
+fn settings_of_the_run_are_those_of_recover() {
+    let program = Program::c("comms").compile(Mpi::Mpich);
+    let mut tracing = TraceSetup::new(Mpi::Mpich, 2);
+    tracing.variables = &[
+        ("TRACE_KEEP_BLOCKS", "yes"),
+        ("TRACE_CALLIDS", "all"),
+        ("TRACE_DETAILS", "no"),
+        ("TRACE_CHILDREN", "3"),
+        ("TRACE_LEAF", "1k"),
+        ("TRACE_CLOG2_BLOCK", "1k"),
+    ];
+    recovered_as_merged(&tracing.run(&program, &[]), "tree", "other settings");
+}
+
 /// Each rank on a host of its own, with a clock that is wrong: times are corrected by the same comparisons.
 #[test]
 fn clocks_of_several_hosts_are_corrected_alike() {

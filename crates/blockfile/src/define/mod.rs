@@ -14,7 +14,7 @@ mod tests;
 pub use crate::numbers::{
     ANNOTATION, CHOICE, CLOCK, COMM, CONSTANT, COUNTERS, COUNTS, ENTER, EXIT, EXTENTS, FILE,
     FRAGMENT, FUNCTION, GAP, GROUP, IGNORED, LEFT_OUT, LOST, MATCHING_ONLY, MESSAGES, MODULE,
-    NEIGHBOURS, POSITION, PREDEFINED, PROCESS, SERVER, SKIPPED, SYNC, TIME_BASE, TYPE,
+    NEIGHBOURS, POSITION, PREDEFINED, PROCESS, SERVER, SETTINGS, SKIPPED, SYNC, TIME_BASE, TYPE,
     USER_CATEGORY, USER_EVENT, VIEW, is_lasting,
 };
 pub use files::{Extents, FileView, OpenFileDefinition};
@@ -123,6 +123,8 @@ pub enum Definition {
         /// Patterns of names that are left out.
         exclude: Vec<String>,
     },
+    /// The settings of the run that are not the defaults, in the lines of `dumpi.conf` ([`SETTINGS`]).
+    Settings(String),
     /// A category of the program's own events ([`USER_CATEGORY`]).
     UserCategory(UserCategory),
     /// A loaded object ([`MODULE`]).
@@ -163,6 +165,7 @@ impl Definition {
             Definition::Module(_) => MODULE,
             Definition::Counters { .. } => COUNTERS,
             Definition::Choice { .. } => CHOICE,
+            Definition::Settings(_) => SETTINGS,
         }
     }
 
@@ -227,6 +230,7 @@ impl Definition {
                 put_texts(&mut out, include);
                 put_texts(&mut out, exclude);
             }
+            Definition::Settings(lines) => put_text(&mut out, lines),
         }
         out
     }
@@ -288,6 +292,7 @@ impl Definition {
                 include: texts(b)?,
                 exclude: texts(b)?,
             },
+            SETTINGS => Definition::Settings(text(b)?),
             _ => return None,
         })
     }

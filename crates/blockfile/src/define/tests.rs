@@ -105,6 +105,7 @@ fn files_round_trip() {
             include: vec!["solve*".to_owned()],
             exclude: vec!["*inner".to_owned(), "x?".to_owned()],
         },
+        Definition::Settings("callids all\ndetails no\n".to_owned()),
         Definition::Counters {
             names: vec!["page-faults".to_owned(), "PAPI_TOT_CYC".to_owned()],
         },

@@ -173,6 +173,7 @@ impl<'t> Converter<'t> {
             | Definition::Module(_)
             | Definition::Counters { .. }
             | Definition::Choice { .. }
+            | Definition::Settings(_)
             // Where it stands, it is shown.
             | Definition::Neighbours(_)
             | Definition::Group(_)

@@ -3,6 +3,7 @@
 use super::source::BlockFileInput;
 use blockfile::file::BlockFile;
 use merge::operations;
+use settings::Settings;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trace_formats::dumpi::meta;
@@ -121,6 +122,13 @@ impl<'a> RunFiles<'a> {
     pub fn program(&self) -> &str {
         let mut names = self.sources.iter().map(|s| s.process.program.as_str());
         names.find(|name| !name.is_empty()).unwrap_or("program")
+    }
+
+    /// The settings of the run: those of the lowest rank.
+    pub fn settings(&self) -> Settings {
+        let mut sources = self.sources.iter();
+        let lowest = sources.find(|source| source.info.rank >= 0);
+        lowest.map_or_else(Settings::default, |source| source.settings.clone())
     }
 
     /// Second in which the run began, since the epoch: the one that MPI_Finalize takes, of the first call of the lowest rank.

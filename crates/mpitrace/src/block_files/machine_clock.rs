@@ -98,10 +98,19 @@ fn rate(first: &ClockReading, last: &ClockReading) -> f64 {
         / last.ticks.wrapping_sub(first.ticks) as f64
 }
 
-/// Definition of the process that wrote `file`, and its clock readings in order.
-pub fn introduction(file: &BlockFile<'_>) -> (ProcessDefinition, Vec<ClockReading>) {
-    let mut process = ProcessDefinition::default();
-    let mut readings = Vec::new();
+/// What a process says of itself in its block file.
+#[derive(Default)]
+pub struct Introduction {
+    pub process: ProcessDefinition,
+    /// Settings that are not the defaults, as lines of a `dumpi.conf`.
+    pub settings: String,
+    /// Readings of its clocks, in order.
+    pub readings: Vec<ClockReading>,
+}
+
+/// What the process that wrote `file` says of itself.
+pub fn introduction(file: &BlockFile<'_>) -> Introduction {
+    let mut found = Introduction::default();
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let record = item.record;
@@ -109,13 +118,14 @@ pub fn introduction(file: &BlockFile<'_>) -> (ProcessDefinition, Vec<ClockReadin
             continue;
         }
         match Definition::decode(record.function, record.payload) {
-            Some(Definition::Process(p)) => process = p,
-            Some(Definition::Clock(reading)) => readings.push(reading),
+            Some(Definition::Process(p)) => found.process = p,
+            Some(Definition::Settings(lines)) => found.settings = lines,
+            Some(Definition::Clock(reading)) => found.readings.push(reading),
             _ => {}
         }
     }
-    readings.sort_by_key(|r| r.ticks);
-    (process, readings)
+    found.readings.sort_by_key(|r| r.ticks);
+    found
 }
 
 impl MachineClock {

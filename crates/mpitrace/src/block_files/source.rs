@@ -1,9 +1,10 @@
 //! One block file: what process it is of and how that ended.
 
-use crate::block_files::machine_clock::{self, MachineClock, introduction};
+use crate::block_files::machine_clock::{self, Introduction, MachineClock, introduction};
 use blockfile::define::ProcessDefinition;
 use blockfile::file::{BlockFile, BlockFileError, BlockFileInfo, OpenCall, ThreadBlocks};
 use blockfile::layout::ended;
+use settings::Settings;
 use std::path::Path;
 use unify::library::Library;
 use wrappers::Table;
@@ -20,6 +21,8 @@ pub struct BlockFileInput<'a> {
     pub damage: Vec<BlockFileError>,
     /// The process that wrote it.
     pub process: ProcessDefinition,
+    /// The settings that were in force after MPI_Init, but for those of single functions; the defaults where they are not known.
+    pub settings: Settings,
     /// Start of the process's first call, ns since the epoch; 0 where that is not known.
     pub started: u64,
     /// Whether the process is still there and writing, and this a copy of what it had written.
@@ -82,7 +85,11 @@ impl<'a> BlockFileInput<'a> {
             file.cut_at_gaps();
         }
         let damage = file.damage();
-        let (process, readings) = introduction(&file);
+        let Introduction {
+            process,
+            settings,
+            readings,
+        } = introduction(&file);
         if let Some(notes) = notes {
             notes.complete(&mut file, &process, &readings);
         }
@@ -95,6 +102,7 @@ impl<'a> BlockFileInput<'a> {
             info,
             damage,
             process,
+            settings: Settings::from_text(&settings).0,
         })
     }
 

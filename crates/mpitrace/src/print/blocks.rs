@@ -55,7 +55,9 @@ pub(super) fn with_calls(
     let notes = machine_clock::notes();
     let mut completed = file.clone();
     if let Some(notes) = &notes {
-        let (process, readings) = machine_clock::introduction(&file);
+        let machine_clock::Introduction {
+            process, readings, ..
+        } = machine_clock::introduction(&file);
         notes.complete(&mut completed, &process, &readings);
     }
     put(&BlockFileText::new(&file, table, Scan::new(&completed)))?;

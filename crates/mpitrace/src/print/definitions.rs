@@ -91,6 +91,10 @@ fn about_process(line: &mut String, definition: &Definition) -> Option<fmt::Resu
             include.join(", "),
             exclude.join(", ")
         ),
+        Definition::Settings(lines) => {
+            let lines: Vec<&str> = lines.lines().collect();
+            write!(line, "settings: {}", one(Some(lines.join("; ").as_bytes())))
+        }
         Definition::Counters { names } => write!(line, "counters: {}", names.join(", ")),
         _ => return None,
     })

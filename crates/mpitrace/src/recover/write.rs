@@ -13,9 +13,11 @@ use merge::operations::{self, DrawnOperations};
 use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, WrittenOutputs, numbered};
 use merge::slices::{is_worth_while, write_local};
 use merge::stream::Notes;
+use settings::{CallIds, Settings};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::states::CallIdDisplay;
 use trace_model::files;
 use unify::functions::FunctionSelection;
 use unify::scan::Scan;
@@ -78,12 +80,16 @@ fn is_unfinished(group: &RunFiles<'_>) -> bool {
 }
 
 /// Options for merging the block files of a run: as in MPI_Finalize, if all of its processes came there.
-fn merge_options(group: &RunFiles<'_>) -> local::MergeOptions {
+fn merge_options(group: &RunFiles<'_>, settings: &Settings) -> local::MergeOptions {
     local::MergeOptions {
+        call_ids: match settings.callids {
+            CallIds::All => CallIdDisplay::All,
+            CallIds::Io => CallIdDisplay::Files,
+            CallIds::None => CallIdDisplay::None,
+        },
+        details: settings.details,
         recover: is_unfinished(group),
-        details: true,
         functions: shown_functions(),
-        ..local::MergeOptions::default()
     }
 }
 
@@ -138,8 +144,9 @@ pub(super) fn with_run(
 ) -> RecoveredFiles {
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
+    let settings = group.settings();
     let threads = arguments.threads();
-    let merge = match Merge::on_threads(&files, table, merge_options(group), threads) {
+    let merge = match Merge::on_threads(&files, table, merge_options(group, &settings), threads) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
         Err(local::RunFilesError::NoRank) => return written,
@@ -168,6 +175,7 @@ pub(super) fn with_run(
         files: &files,
         merge: &merge,
         group,
+        settings: &settings,
         table,
         threads,
         way: arguments.merge,
@@ -187,12 +195,14 @@ pub fn slog2(
         ..RecoveredFiles::default()
     };
     let files = block_files(group);
+    let settings = group.settings();
     let threads = cores();
-    let merge = Merge::on_threads(&files, table, merge_options(group), threads)?;
+    let merge = Merge::on_threads(&files, table, merge_options(group, &settings), threads)?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,
         group,
+        settings: &settings,
         table,
         threads,
         way: MergeWay::Auto,
@@ -207,6 +217,7 @@ pub(super) struct MergeableRun<'r> {
     pub(super) files: &'r [BlockFile<'r>],
     pub(super) merge: &'r Merge<'r, 'r, 'r>,
     pub(super) group: &'r RunFiles<'r>,
+    settings: &'r Settings,
     pub(super) table: &'r Table,
     pub(super) threads: usize,
     way: MergeWay,
@@ -248,7 +259,9 @@ impl MergeableRun<'_> {
         replace: bool,
         tree: &TreeArguments,
     ) -> OutputPlan {
-        let (merge, group) = (self.merge, self.group);
+        let (merge, group, settings) = (self.merge, self.group, self.settings);
+        let mut preamble = merge.preamble();
+        preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(preamble.block_size);
         // As many ranks as a merged file can have, whatever a damaged header says.
         let ranks = merge.scans().map(Scan::ranks).max().unwrap_or(0);
         let ranked = |source: &'_ BlockFileInput<'_>| u32::try_from(source.info.rank).ok();
@@ -262,10 +275,11 @@ impl MergeableRun<'_> {
             replace,
             clog2: kinds.contains(&OutputFormat::Clog2),
             slog2: kinds.contains(&OutputFormat::Slog2),
-            preamble: merge.preamble(),
-            children: tree.children.map_or(2, |n| u32::from(n.unsigned_abs())),
+            preamble,
+            children: (tree.children).map_or(settings.children, |n| n.unsigned_abs().into()),
             leaf: match tree.leaf {
-                None | Some(Leaf::Auto) => None,
+                None => settings.leaf,
+                Some(Leaf::Auto) => None,
                 Some(Leaf::Bytes(bytes)) => Some(u64::from(bytes.unsigned_abs())),
             },
             nodes,
@@ -338,6 +352,7 @@ impl MergeableRun<'_> {
         root: &Path,
         folders: bool,
     ) -> (dumpi::DumpiOptions, io::Result<Option<dumpi::Claim>>) {
+        let folders = folders || self.settings.dumpi_folders;
         let mut second = self.group.started();
         loop {
             let options = dumpi_options(root.to_owned(), folders, stamp(second));
