@@ -26,8 +26,9 @@ use viewer_core::{
 ///
 /// Each rank, thread, server and device has a timeline. States are boxes; nested ones are drawn below the name of the
 /// state around them. Arrows show messages, and lead from MPI-IO calls to the disk operations they caused. A pixel with
-/// several states has the colour of the category that takes most of its time. Of an SLOG2 file only the shown part is
-/// read; other formats are converted first. The legend counts the drawables in the window.
+/// several states has the colour of the category that takes most of its time. Where timelines are too many, neighbours
+/// are drawn as one, and what at most one in fifty of all does is shown where it is. Of an SLOG2 file only the shown part
+/// is read; other formats are converted first. The legend counts the drawables in the window.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace draw run.slog2 run.svg

@@ -15,6 +15,23 @@ pub struct NestingBand {
     pub spans: Vec<BandSpan>,
 }
 
+impl NestingBand {
+    /// Lets columns show something else, or nothing; columns are in ascending order.
+    pub(crate) fn replace(&mut self, columns: impl Iterator<Item = (u32, Option<SpanFill>)>) {
+        let mut fills: Vec<Option<SpanFill>> = Vec::new();
+        for span in &self.spans {
+            fills.resize(span.to as usize, None);
+            fills[span.from as usize..].fill(Some(span.fill));
+        }
+        for (column, fill) in columns {
+            let least = column as usize + 1;
+            fills.resize(fills.len().max(least), None);
+            fills[column as usize] = fill;
+        }
+        self.spans = joined(fills.into_iter());
+    }
+}
+
 /// Columns that show the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandSpan {
@@ -172,7 +189,7 @@ impl<'c> BandPainter<'c> {
 }
 
 /// Range of the items of a timeline in a list that is sorted by timeline.
-fn range<T>(list: &[T], timeline: u32, of: impl Fn(&T) -> u32) -> Range<usize> {
+pub(crate) fn range<T>(list: &[T], timeline: u32, of: impl Fn(&T) -> u32) -> Range<usize> {
     list.partition_point(|item| of(item) < timeline)
         ..list.partition_point(|item| of(item) <= timeline)
 }
@@ -307,10 +324,18 @@ fn spans(
             }
         }
     }
-    let mut spans: Vec<BandSpan> = Vec::new();
-    for (column, (owner, cell)) in owner.into_iter().zip(cells).enumerate() {
+    let fills = owner.into_iter().zip(cells).map(|(owner, cell)| {
         let cell = cell.map(|(kind, busy)| SpanFill::Cells { kind, busy });
-        let Some(fill) = owner.or(cell) else {
+        owner.or(cell)
+    });
+    joined(fills)
+}
+
+/// What columns show, equal neighbours together.
+fn joined(fills: impl Iterator<Item = Option<SpanFill>>) -> Vec<BandSpan> {
+    let mut spans: Vec<BandSpan> = Vec::new();
+    for (column, fill) in fills.enumerate() {
+        let Some(fill) = fill else {
             continue;
         };
         let column = column as u32;

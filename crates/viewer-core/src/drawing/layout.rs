@@ -11,6 +11,7 @@ use crate::drawing::axis::TimeAxis;
 use crate::drawing::band::{BandPainter, BandSpan, NestingBand, SpanFill, depths};
 use crate::drawing::content::{DrawnArrow, DrawnState, WindowContent};
 use crate::drawing::legend::Legend;
+use crate::drawing::rare_columns::show_rare;
 use crate::drawing::scale::PixelScale;
 
 /// Style of a picture.
@@ -199,7 +200,8 @@ impl<'c> PictureLayout<'c> {
         let groups = groups(content.timelines(), room);
         let mut painter = BandPainter::new(content, &depths, scale, MAX_BANDS);
         let bands = groups.iter().map(|group| painter.paint(group.clone()));
-        let bands: Vec<Vec<NestingBand>> = bands.collect();
+        let mut bands: Vec<Vec<NestingBand>> = bands.collect();
+        let has_rare = show_rare(content, columns as u32, &groups, &mut bands);
         let largest = if height.is_some() {
             2 * TIMELINE.0
         } else {
@@ -220,7 +222,7 @@ impl<'c> PictureLayout<'c> {
         let (arrows, note) = placed.arrows(theme);
         let labels = placed.labels(theme);
         let (markers, more) = placed.markers(theme);
-        let mut notes = notes(content, &timelines);
+        let mut notes = notes(content, &timelines, has_rare);
         notes.extend(note);
         notes.extend(more);
 
@@ -450,7 +452,7 @@ fn titles(content: &WindowContent, look: &PictureStyle, width: f64) -> [String; 
 }
 
 /// Notes about what the picture does not show.
-fn notes(content: &WindowContent, timelines: &[PictureTimeline]) -> Vec<String> {
+fn notes(content: &WindowContent, timelines: &[PictureTimeline], has_rare: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let largest = timelines
         .iter()
@@ -463,6 +465,9 @@ fn notes(content: &WindowContent, timelines: &[PictureTimeline]) -> Vec<String> 
             "{count} timelines in {}, each of up to {largest}",
             timelines.len()
         ));
+    }
+    if has_rare {
+        notes.push("what few of all timelines do hides what the others do there".to_owned());
     }
     if !content.previews.is_empty() {
         notes.push("stacked colours are shares of time, from previews of the file".to_owned());

@@ -7,5 +7,6 @@ pub(crate) mod content;
 pub(crate) mod layout;
 pub(crate) mod legend;
 pub(crate) mod named;
+mod rare_columns;
 mod scale;
 pub mod svg;

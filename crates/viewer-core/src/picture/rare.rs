@@ -34,7 +34,7 @@ const NO_PART: Part = Part {
 
 /// The rarest parts of the cells of a picture, and the sums of its columns.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct RareParts {
+pub(crate) struct RareParts {
     width: usize,
     /// By number, then by column, how much all units have of it; empty where no unit has any.
     sums: Vec<Vec<i64>>,

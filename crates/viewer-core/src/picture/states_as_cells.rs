@@ -7,7 +7,7 @@ use super::units_sum::UnitsSum;
 use crate::base::columns::{COLUMN, ColumnFiller, ColumnSink, WindowColumns};
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::scan::StatePreview;
-use crate::trace::states::{StatesByUnit, for_each_shown};
+use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
 
 impl PictureCells {
     /// Cells of these states.
@@ -42,7 +42,7 @@ impl PictureCells {
                     offset,
                     mode,
                 };
-                painter.unit(states, units.start, columns, width, &mut out);
+                painter.unit(states.of(units.start), columns, width, &mut out);
                 continue;
             }
             units_sum.begin(width, mode);
@@ -50,7 +50,7 @@ impl PictureCells {
             for unit in units.clone() {
                 let is_previewed = previews.peek().is_some_and(|preview| preview.0 == unit);
                 units_sum.begin_unit(is_previewed);
-                painter.unit(states, unit, columns, width, &mut units_sum);
+                painter.unit(states.of(unit), columns, width, &mut units_sum);
                 while let Some((_, preview)) = previews.next_if(|preview| preview.0 == unit) {
                     units_sum.preview(preview, columns);
                 }
@@ -64,21 +64,20 @@ impl PictureCells {
 
 /// Buffers that are used again from timeline to timeline.
 #[derive(Default)]
-struct UnitPainter {
+pub(crate) struct UnitPainter {
     sweeper: ColumnFiller,
     running: Vec<u32>,
 }
 
 impl UnitPainter {
-    fn unit(
+    /// Says what is in each column of the states of a unit, which must be in order.
+    pub fn unit(
         &mut self,
-        states: &StatesByUnit,
-        unit: u32,
+        of_unit: &[TraceState],
         columns: &WindowColumns,
         width: usize,
         fill: &mut impl ColumnSink,
     ) {
-        let of_unit = states.of(unit);
         let end = (width as i64) * COLUMN;
         let sweeper = &mut self.sweeper;
         let shown = |nth: usize, from: f64, to: f64| {

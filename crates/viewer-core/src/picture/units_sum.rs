@@ -8,7 +8,7 @@ use crate::trace::scan::StatePreview;
 
 /// Sums over the units of a timeline.
 #[derive(Default)]
-pub(super) struct UnitsSum {
+pub(crate) struct UnitsSum {
     width: usize,
     mode: ColorMode,
     /// By kind its channel, one more than the position; 0 for none.
@@ -202,6 +202,15 @@ impl UnitsSum {
 
     /// Writes the timeline of so many units.
     pub fn write(&mut self, cells: &mut PictureCells, offset: usize, units: u32) {
+        let mode = self.mode;
+        self.for_each_column(units, |column, parts, difference| {
+            let at = offset + column;
+            cells.set_units(at, parts, 0, units.into(), difference, mode);
+        });
+    }
+
+    /// Says of each column of so many units how much of it each kind takes, in all of them together, and by how much they differ.
+    pub fn for_each_column(&mut self, units: u32, mut put: impl FnMut(usize, &[(u32, i64)], i64)) {
         for (channel, rises) in (self.channels.chunks_exact_mut(self.width.max(1)))
             .zip(self.rises.chunks_exact(self.width + 1))
         {
@@ -230,14 +239,7 @@ impl UnitsSum {
             if self.partly[column].saturating_add_signed(wholly) < units {
                 least = 0;
             }
-            cells.set_units(
-                offset + column,
-                &parts,
-                0,
-                units.into(),
-                most - least,
-                self.mode,
-            );
+            put(column, &parts, most - least);
         }
     }
 }

@@ -4,7 +4,8 @@ use crate::common::{categories, content, file, of_states};
 use std::path::Path;
 use trace_formats::slog2::{Category, Color, Slog2Reader, TimeBBox, Topology, Vertex};
 use viewer_core::{
-    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, WindowContent, svg,
+    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, SpanFill, Theme, WindowContent,
+    svg,
 };
 
 fn svg_of(content: &WindowContent) -> String {
@@ -179,6 +180,48 @@ fn ten_thousand_timelines_are_all_in_the_picture() {
         assert!(middle - bottom >= 12.0, "names overlap");
         bottom = middle;
     }
+}
+
+/// One of ten thousand is late for a call, and one is in no call, as all others are: both are seen where they share a line with many.
+#[test]
+fn the_one_that_differs_is_seen_in_a_picture_of_ten_thousand() {
+    const LINES: i32 = 10_000;
+    let [late, alone] = [7_770, 3_000];
+    let mut states = Vec::new();
+    for line in 0..LINES {
+        states.push((line, 0, 0.0, 10.0));
+        let begins = if line == late { 8.0 } else { 2.0 };
+        states.push((line, 1, begins, 9.0));
+        if line != alone {
+            states.push((line, 2, 10.0, 12.0));
+        }
+        states.push((line, 3, 12.0, 16.0));
+    }
+    let file = of_states(LINES, &states);
+    let content = content(&file, None);
+    let picture = PictureLayout::new(&content, &PictureStyle::default());
+    let columns = picture.plot[2];
+    for timeline in &picture.timelines {
+        // What lies on top in the middle of a second.
+        let at = |seconds: f64| {
+            let column = (columns * (seconds + 0.5) / 16.0) as u32;
+            let strips = timeline.strips.iter().rev();
+            let mut spans = strips.flat_map(|strip| &strip.band.spans);
+            let span = spans.find(|span| (span.from..span.to).contains(&column))?;
+            let SpanFill::Cells { kind, .. } = span.fill else {
+                panic!("{span:?} is a state of one of many timelines");
+            };
+            Some(kind)
+        };
+        let has = |line: i32| timeline.timelines.contains(&(line as u32));
+        let name = &timeline.name;
+        assert_eq!(at(1.0), Some(0), "{name}");
+        assert_eq!(at(5.0), Some(if has(late) { 0 } else { 1 }), "{name}");
+        assert_eq!(at(11.0), (!has(alone)).then_some(2), "{name}");
+        assert_eq!(at(14.0), Some(3), "{name}");
+    }
+    let note = "what few of all timelines do hides what the others do there";
+    assert!(picture.notes.iter().any(|found| found.contains(note)));
 }
 
 #[test]
