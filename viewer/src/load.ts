@@ -1,12 +1,13 @@
 // Keeps what the server knows in step with what is looked at: the trace, its timelines, what is selected, how many hits there are.
 
 import { effect, untracked } from "@preact/signals";
-import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
+import { ApiError, Asker, askJson, askReference, askReopened, forget, question, report, traceNames } from "./api";
 import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
 import { loadOther, names } from "./compare";
 import { count } from "./finding";
 import { followTracks } from "./followTracks";
 import { loadFull } from "./full";
+import { showInstead } from "./reopen";
 import {
   START, area, change, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, unavailable,
   view, waits, wholeTracks,
@@ -59,15 +60,34 @@ async function loadSummary(trace: number, turn = 0): Promise<void> {
   }
 }
 
+/** Shows what there is now in place of a trace that was loaded again: of where in it the link led, nothing is left. */
+async function showReloaded(asked: number): Promise<void> {
+  try {
+    const { n, name } = await askReopened(asked);
+    const all = await traceNames();
+    if (view.peek().trace !== asked || n === asked) return;
+    names.value = all;
+    showInstead(n);
+    const isWhere = location.hash !== "";
+    if (isWhere) report(new Error(`The link is of an earlier content of ${name}. This is what its file holds now.`));
+  } catch (error) {
+    report(error);
+  }
+}
+
 /**
  * A link may be of a trace that is not here: one that was loaded again, before the server was started again. The first one is shown then. Numbers that
- * the server gave away and does not name any more are those of traces that have changed, of which it tells more.
+ * the server gave away and does not name any more are those of traces that were loaded again since.
  */
 function showKnownTrace(): void {
   effect(() => {
     const [first] = names.value;
     const asked = view.value.trace;
-    if (!first || names.value.some(({ n }) => n >= asked)) return;
+    if (!first || names.value.some(({ n }) => n === asked)) return;
+    if (names.value.some(({ n }) => n > asked)) {
+      untracked(() => void showReloaded(asked));
+      return;
+    }
     untracked(() => {
       change({ trace: first.n });
       report(new Error(`The link is of trace ${asked}, which is not here. This is ${first.name}.`));

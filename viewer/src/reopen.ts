@@ -5,6 +5,13 @@ import { askReopened, forget, traceNames } from "./api";
 import { names } from "./compare";
 import { change, forgetSteps, gone, say, show, START, view } from "./state";
 
+/** Shows all of another trace in place of the one that is shown, with the same looks: times, timelines and categories are others. */
+export function showInstead(trace: number): void {
+  const { other, theme, palette, panel, tracks, query, sums, align, nth, stretch } = view.peek();
+  show({ ...START, theme, palette, panel, tracks, query, sums, align, nth, stretch, other, trace });
+  forgetSteps();
+}
+
 /** Shows what the file of the trace that has changed holds now; where that cannot be, says why. */
 export async function reopen(): Promise<void> {
   const before = gone.peek();
@@ -16,11 +23,9 @@ export async function reopen(): Promise<void> {
     batch(() => {
       gone.value = null;
       names.value = all;
-      const { trace, other, theme, palette, panel, tracks, query, sums, align, nth, stretch } = view.peek();
-      // Times, timelines and categories are others now.
-      if (trace === before.trace) show({ ...START, theme, palette, panel, tracks, query, sums, align, nth, stretch, other, trace: n });
+      const { trace, other } = view.peek();
+      if (trace === before.trace) showInstead(n);
       else if (other === before.trace) change({ other: n });
-      if (trace === before.trace) forgetSteps();
     });
     say(`${name} was opened again`);
   } catch (error) {

@@ -138,6 +138,15 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await labels(page, [4, 0]);
     await page.own.locator(".trouble").waitFor({ state: "detached" });
     await page.settled();
+    // A link to what was there before, and one to the first trace of the server.
+    await page.look("t=0.02~0.03&with=none");
+    await page.until((view) => view.trace === 2 && Number.isNaN(view.t0), "what is there in place of the trace that the link is of");
+    await page.own.locator(".trouble", { hasText: "The link is of an earlier content of again.slog2" }).waitFor();
+    const later = await Page.open(chrome, server.address, "with=none");
+    later.allowed.push(/410/);
+    await later.until((view) => view.trace === 2, "what the server has first");
+    await labels(later, [4, 0]);
+    await later.close();
     // Below another one.
     await page.look("trace=1&with=2");
     await labels(page, [4, 4]);

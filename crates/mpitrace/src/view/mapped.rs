@@ -43,6 +43,35 @@ pub struct Mapped {
     path: PathBuf,
 }
 
+/// A file whose content was taken over into a trace: what it was like before it was read.
+pub struct WatchedFile {
+    path: PathBuf,
+    before: Identity,
+}
+
+impl WatchedFile {
+    /// Watches the file of this name; `None` for what is no ordinary file.
+    pub fn of(path: &Path) -> Option<WatchedFile> {
+        let metadata = std::fs::metadata(path).ok()?;
+        metadata.is_file().then(|| WatchedFile {
+            path: path.to_path_buf(),
+            before: Identity::of(&metadata),
+        })
+    }
+
+    /// Why what was read of it is no longer what it holds. One that was removed held what was read.
+    pub fn trouble(&self) -> Option<String> {
+        let now = Identity::of(&std::fs::metadata(&self.path).ok()?);
+        let path = self.path.display();
+        if !now.is_same_file(&self.before) {
+            return Some(format!(
+                "{path} was replaced by another file while it was open"
+            ));
+        }
+        (now != self.before).then(|| format!("{path} was changed while it was open"))
+    }
+}
+
 /// Properties that change if a file is written to or replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Identity {
@@ -60,6 +89,11 @@ impl Identity {
             length: metadata.len(),
             changed: (metadata.mtime(), metadata.mtime_nsec()),
         }
+    }
+
+    /// Whether both are of one file, whatever is in it.
+    fn is_same_file(&self, other: &Identity) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
     }
 }
 
@@ -100,6 +134,11 @@ impl Mapped {
         }
     }
 
+    /// Whether they are those of the file itself, so that its changes are seen.
+    pub fn is_of_file(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Whether a part of the file was found gone; costs one load.
     pub fn is_torn(&self) -> bool {
         self.file
@@ -123,10 +162,7 @@ impl Mapped {
         }
         // One that was removed can still be read; of one that was replaced the old content is not what is meant.
         let there = std::fs::metadata(&self.path).ok();
-        let is_other = there.is_some_and(|there| {
-            let there = Identity::of(&there);
-            (there.device, there.inode) != (before.device, before.inode)
-        });
+        let is_other = there.is_some_and(|there| !Identity::of(&there).is_same_file(before));
         is_other.then(|| format!("{path} was replaced by another file while it was open"))
     }
 }
@@ -259,6 +295,8 @@ mod tests {
         assert_eq!(&mapped[..], b"old");
 
         let mapped = Mapped::open(&path).unwrap();
+        let watched = WatchedFile::of(&path).unwrap();
+        assert_eq!(watched.trouble(), None);
         let file = File::options().append(true).open(&path).unwrap();
         io::Write::write_all(&mut &file, b"er").unwrap();
         assert!(
@@ -266,5 +304,13 @@ mod tests {
             "{}",
             trouble(&mapped)
         );
+        assert!(watched.trouble().unwrap().contains("was changed"));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(watched.trouble(), None);
+        let other = folder.path().join("b");
+        fs::write(&other, "newer").unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert!(watched.trouble().unwrap().contains("was replaced"));
+        assert!(WatchedFile::of(folder.path()).is_none());
     }
 }

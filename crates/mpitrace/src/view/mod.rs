@@ -210,7 +210,15 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
         || is_proxied
         || !arguments.allow_host.is_empty();
     index::begin(&mut traces);
-    let site = ViewSite::new(access, base.clone(), traces, assets(arguments), is_remote);
+    let assets = assets(arguments);
+    let site = ViewSite::new(
+        access,
+        base.clone(),
+        traces,
+        assets,
+        is_remote,
+        ending.clone(),
+    );
     ending.serving();
     if !arguments.no_open && port.is_some() && !is_proxied {
         browser::open(&address, signals, ending);

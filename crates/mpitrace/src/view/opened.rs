@@ -1,7 +1,7 @@
 //! The traces that are shown: opened where they are SLOG2 files, made into one first where they are of another format.
 
 use super::ending::Ending;
-use super::mapped::Mapped;
+use super::mapped::{Mapped, WatchedFile};
 use super::store::{CacheFolder, cache_folder};
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
@@ -29,8 +29,10 @@ pub struct OpenedTrace {
     pub store: Option<CacheFolder>,
     /// The bytes of the index that was kept, if there was one.
     pub index: Option<&'static Mapped>,
-    /// The file that is shown as it is, and can be opened again; `None` for a trace that was converted or read.
-    pub file: Option<PathBuf>,
+    /// The files that were named, which can be opened again; none if they came from a pipe.
+    pub files: Vec<PathBuf>,
+    /// Files that were converted, as they were before; none for a file that is shown as it is.
+    sources: Vec<WatchedFile>,
     /// Number of the trace that was opened in place of this one, after its file had changed.
     pub instead: OnceLock<usize>,
     /// Report for comparisons with other traces, made when it is first wanted.
@@ -41,47 +43,89 @@ impl OpenedTrace {
     /// Why what was read must not be trusted any more.
     pub fn trouble(&self) -> Option<String> {
         let torn = self.index.filter(|index| index.is_torn());
-        (self.mapped.trouble()).or_else(|| torn.and_then(Mapped::trouble))
+        (self.mapped.trouble())
+            .or_else(|| torn.and_then(Mapped::trouble))
+            .or_else(|| self.sources.iter().find_map(WatchedFile::trouble))
     }
+}
+
+/// Files of a trace that are watched at most: each of them is looked at for every answer.
+const MAX_WATCHED: usize = 16;
+
+/// The bytes of a trace, and where they come from.
+struct TraceBytes {
+    mapped: Mapped,
+    /// Whether they are those of the file, which was not converted.
+    is_own: bool,
+    sources: Vec<WatchedFile>,
 }
 
 /// Opens the traces that these files make up.
 pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<OpenedTrace>, Failure> {
     let mut opened = Vec::new();
     for files in traces(paths)? {
-        let path = files.first().map_or(Path::new(""), |path| shown(path));
-        opened.push(match slog2(&files)? {
-            Some(mapped) => of(path, mapped, true)?,
-            None => of(path, converted(&files, quiet, ending)?, false)?,
-        });
+        let bytes = bytes_of(&files, quiet, ending)?;
+        opened.push(of(files, bytes)?);
     }
     Ok(opened)
 }
 
-/// Opens the file of a trace again, which has another content now.
-pub fn reopen(path: &Path) -> Result<OpenedTrace, Failure> {
-    let found =
-        || slog2(&[path.to_path_buf()])?.ok_or(Failure::file(path, "is no SLOG2 file any more"));
+/// Opens the files of a trace again, which have another content now.
+pub fn reopen(files: &[PathBuf], ending: &Ending) -> Result<OpenedTrace, Failure> {
+    let bytes = bytes_of(files, true, ending)?;
     // What is shown stays open for good: what cannot be shown, since it is still being written, must not.
-    let attempt = found()?;
-    let bad = |error: ApiError| Failure::file(path, error);
-    Viewer::new("", &attempt, AnswerLimits::default()).map_err(bad)?;
-    of(path, found()?, true)
+    let viewer = Viewer::new("", &bytes.mapped, AnswerLimits::default());
+    drop(viewer.map_err(|error| Failure::file(name_of(files), error))?);
+    of(files.to_vec(), bytes)
 }
 
-/// The trace in these bytes. `is_own` says that they are those of the file, which was not converted.
-fn of(path: &Path, mapped: Mapped, is_own: bool) -> Result<OpenedTrace, Failure> {
+/// Name of the trace in these files for messages.
+fn name_of(files: &[PathBuf]) -> &Path {
+    files.first().map_or(Path::new(""), |path| shown(path))
+}
+
+/// The bytes of the trace in these files, as SLOG2.
+fn bytes_of(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<TraceBytes, Failure> {
+    let named = files.iter().take(MAX_WATCHED);
+    let sources = named.filter_map(|path| WatchedFile::of(&folder::file_of(path)));
+    let mut sources: Vec<WatchedFile> = sources.collect();
+    if let Some(mapped) = slog2(files)? {
+        // A mapped file looks after itself.
+        sources.retain(|_| !mapped.is_of_file());
+        return Ok(TraceBytes {
+            mapped,
+            is_own: true,
+            sources,
+        });
+    }
+    let (mapped, format) = converted(files, quiet, ending)?;
+    // Block files grow while the program runs: what was read of them stays true.
+    let is_watched = format != Format::Blocks;
+    Ok(TraceBytes {
+        mapped,
+        is_own: false,
+        sources: if is_watched { sources } else { Vec::new() },
+    })
+}
+
+/// The trace in these bytes, which come from these files.
+fn of(files: Vec<PathBuf>, bytes: TraceBytes) -> Result<OpenedTrace, Failure> {
     // Whoever answers questions holds on to the bytes, and both stay until the end.
-    let mapped: &'static Mapped = Box::leak(Box::new(mapped));
+    let mapped: &'static Mapped = Box::leak(Box::new(bytes.mapped));
+    let path = name_of(&files);
     let bad = |error: ApiError| Failure::file(path, error);
     let name = folder::name_of(path);
     let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;
     let reader = viewer.trace().reader();
-    let store = is_own.then(|| CacheFolder::of(path, reader, mapped, cache_folder()));
+    let store = (bytes.is_own).then(|| CacheFolder::of(path, reader, mapped, cache_folder()));
     Ok(OpenedTrace {
         store: store.and_then(Result::ok),
         index: None,
-        file: is_own.then(|| path.to_path_buf()),
+        files: match files.iter().any(|path| path == OsStr::new("-")) {
+            true => Vec::new(),
+            false => files,
+        },
+        sources: bytes.sources,
         instead: OnceLock::new(),
         report: OnceLock::new(),
         name,
@@ -137,8 +181,8 @@ fn slog2(files: &[PathBuf]) -> Result<Option<Mapped>, Failure> {
     }
 }
 
-/// The trace as a temporary SLOG2 file, which has no name any more when it is open.
-fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, Failure> {
+/// The trace as a temporary SLOG2 file, which has no name any more when it is open, and the format that it had.
+fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<(Mapped, Format), Failure> {
     let trace = TraceInput::open_all(files)?;
     let folder = ending.makes(tempfile::tempdir, |folder| folder.path().to_path_buf());
     let folder = folder.map_err(|error| Failure::output("temporary folder", &error))?;
@@ -151,7 +195,7 @@ fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, 
     // The mapping stays although its name is gone.
     drop(folder);
     ending.forgets(&folder_path);
-    Ok(Mapped::read(trace.name(), input))
+    Ok((Mapped::read(trace.name(), input), trace.format))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::access::{AccessRules, Refused, check_method};
 use super::assets::{self, Asset, Assets};
 use super::comparison;
+use super::ending::Ending;
 use super::export;
 use super::index;
 use super::opened::{self, OpenedTrace};
@@ -58,6 +59,8 @@ pub struct ViewSite {
     /// Whether answers go over a network, so that it is worth making them smaller.
     is_remote: bool,
     asked: Mutex<Instant>,
+    /// What must not be left behind when the server ends.
+    ending: Ending,
     /// Memory that answers may take together, in KiB: while they are made, and until they are sent.
     memory: Arc<Semaphore>,
 }
@@ -115,6 +118,7 @@ impl ViewSite {
         traces: Vec<OpenedTrace>,
         assets: Assets,
         is_remote: bool,
+        ending: Ending,
     ) -> Self {
         ViewSite {
             access,
@@ -123,6 +127,7 @@ impl ViewSite {
             reopening: Mutex::new(()),
             assets,
             is_remote,
+            ending,
             asked: Mutex::new(Instant::now()),
             memory: Arc::new(Semaphore::new(MEMORY as usize)),
         }
@@ -324,10 +329,10 @@ impl ViewSite {
                 continue;
             }
             let has_changed = trace.trouble().is_some();
-            let Some(file) = trace.file.as_ref().filter(|_| has_changed) else {
+            if !has_changed || trace.files.is_empty() {
                 return Ok(number);
-            };
-            let opened = opened::reopen(file);
+            }
+            let opened = opened::reopen(&trace.files, &self.ending);
             let mut opened = opened.map_err(|why| (StatusCode::CONFLICT, why.to_string()))?;
             index::begin(std::slice::from_mut(&mut opened));
             let mut traces = self.traces.write();

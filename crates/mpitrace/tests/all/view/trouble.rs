@@ -132,8 +132,8 @@ fn a_trace_that_was_replaced_is_opened_again() {
         assert_eq!(refused.status, 409, "{}", refused.text());
         assert!(refused.text().contains(&path.display().to_string()));
     }
-    fs::copy(data("clog2/small.clog2"), &path).unwrap();
-    assert!(reopen(0).text().contains("is no SLOG2 file any more"));
+    fs::write(&path, "no trace").unwrap();
+    assert!(reopen(0).text().contains(&path.display().to_string()));
 
     fs::write(&other, &whole).unwrap();
     fs::rename(&other, &path).unwrap();
@@ -161,6 +161,31 @@ fn a_trace_that_was_replaced_is_opened_again() {
         (reopen(2).json()["n"].as_u64(), names()),
         (Some(3), vec![1, 3])
     );
+    // One of another format now, which is converted; and that one is replaced as well.
+    let small = fs::read(data("clog2/small.clog2")).unwrap();
+    fs::write(&path, &small).unwrap();
+    assert_eq!(reopen(0).json()["n"], 4);
+    let kinds = || server.get("t/4/meta").json()["categories"].clone();
+    let names_of_kinds = kinds();
+    assert!(
+        names_of_kinds.to_string().contains("MPE_Comm_init"),
+        "{names_of_kinds}"
+    );
+    fs::write(&other, &small).unwrap();
+    fs::rename(&other, &path).unwrap();
+    let refused = server.get("t/4/meta");
+    assert_eq!(refused.status, 410);
+    assert!(
+        refused.text().contains("was replaced by another file"),
+        "{}",
+        refused.text()
+    );
+    assert_eq!(reopen(4).json()["n"], 5);
+    assert_eq!(server.get("t/5/meta").status, 200);
+    // What was removed can be looked at until the end.
+    fs::remove_file(&path).unwrap();
+    assert_eq!(server.get("t/5/meta").status, 200);
+    assert_eq!(reopen(0).json()["n"], 5);
 }
 
 #[test]
