@@ -130,8 +130,8 @@ fn named_functions(names: &[String]) -> impl Iterator<Item = MergedBody> + '_ {
 
 /// Definitions of the states and events that the programs tell of.
 fn told_by_programs<'s>(schema: &'s Schema<'_>) -> impl Iterator<Item = MergedBody> + use<'s> {
-    let states = schema.user.states().iter();
-    let states = states.map(|&definition| state(definition, None, String::new()));
+    let states = schema.user.named_states();
+    let states = states.map(|(&definition, name)| state(definition, Some(name), String::new()));
     let events = schema.user.events().iter();
     states.chain(events.map(|&definition| MergedBody::SoloEvent(Box::new(definition))))
 }

@@ -175,6 +175,8 @@ pub struct CategoryEtypes {
 #[derive(Clone, Debug, Default)]
 pub struct NumberedCategories {
     states: Vec<Clog2StateDef>,
+    /// By position of a state its name, of which the definition may have only the beginning.
+    state_names: Vec<String>,
     events: Vec<Clog2EventDef>,
     names: HashMap<(UserCategoryKind, String), CategoryEtypes>,
     /// Of events of MPE's API.
@@ -305,6 +307,7 @@ impl NumberedCategories {
         } else {
             format
         };
+        self.state_names.push(category.name.clone());
         self.states.push(Clog2StateDef {
             state_id: id,
             start_etype: start,
@@ -349,6 +352,11 @@ impl NumberedCategories {
     /// Definitions of states.
     pub fn states(&self) -> &[Clog2StateDef] {
         &self.states
+    }
+
+    /// Definitions of states, each with its name, of which the definition may have only the beginning.
+    pub fn named_states(&self) -> impl Iterator<Item = (&Clog2StateDef, &String)> {
+        self.states.iter().zip(&self.state_names)
     }
 
     /// Definitions of solo events.

@@ -4,8 +4,9 @@ use crate::block_files::ranks::*;
 use blockfile::define::{Definition, USER_EVENT};
 use blockfile::file::BlockFile;
 use blockfile::user::{UserCategory, UserCategoryKind, UserEvent, UserEventContent, UserMessage};
+use merge::MergedBody;
 use merge::dumpi::{DumpiOptions as Dumpi, write_to};
-use merge::local::MergeOptions;
+use merge::local::{Merge, MergeOptions};
 use trace_formats::clog2::Clog2Body;
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::value::FieldValue;
@@ -52,6 +53,54 @@ fn states(merged: &Merged) -> Vec<Shown> {
 
 fn shown(name: &str, line: i32, start: i64, end: i64) -> Shown {
     (name.to_owned(), line, start, end)
+}
+
+/// CLOG2 has room for 31 bytes of a name: two regions that begin alike are two for whoever writes SLOG2.
+#[test]
+fn regions_have_their_whole_names_beside_those_of_clog2() {
+    let names = [
+        "assemble the stiffness matrix of the upper half",
+        "assemble the stiffness matrix of the lower half",
+        "short",
+    ];
+    let mut blocks = rank(0, 1);
+    for (number, name) in (1..).zip(names) {
+        define(&mut blocks, UserCategoryKind::Region, number, 0, name);
+    }
+    for number in 1..=3 {
+        let at = 2000 + 10 * number;
+        tell(
+            &mut blocks,
+            at,
+            number as i32,
+            false,
+            UserEventContent::Enter,
+        );
+        tell(
+            &mut blocks,
+            at + 5,
+            number as i32,
+            false,
+            UserEventContent::Exit,
+        );
+    }
+    let bytes = blocks.bytes();
+    let files = [BlockFile::new(&bytes).expect("a block file")];
+    let table = wrappers::table().expect("the table parses");
+    let merge = Merge::new(&files, table, MergeOptions::default()).expect("a run");
+    let mut found = Vec::new();
+    let taken: Result<_, ()> = merge.run(|record| {
+        if let MergedBody::State(state) = &record.body
+            && (300..303).contains(&state.def.state_id)
+        {
+            let short = state.def.name.to_str().into_owned();
+            found.push((short, state.whole_name.clone()));
+        }
+        Ok(())
+    });
+    taken.expect("nothing to fail");
+    let expected = names.map(|name| (name[..name.len().min(31)].to_owned(), Some(name.to_owned())));
+    assert_eq!(found, expected);
 }
 
 #[test]
