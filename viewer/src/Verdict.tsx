@@ -8,7 +8,7 @@ import { duration, instant } from "./axis";
 import { useHeld } from "./held";
 import { Losses } from "./losses";
 import { useAnswer } from "./panels/answer";
-import { percent } from "./panels/parts";
+import { count, percent } from "./panels/parts";
 import { opensFiles } from "./own";
 import { change, isNarrow, meta, noSummary, rested, restedSpan, summary, waits, type Range } from "./state";
 import { short } from "./timeline/Tooltip";
@@ -50,10 +50,10 @@ function Told({ of, range = null }: { of: RunVerdict; range?: Range | null }) {
     <section class="verdict-room" aria-label={range ? "Verdict of the selected range" : "Verdict"}>
       <div class="verdict">
         {range ? <RangeName range={range} /> : null}
-        <Efficiencies of={of} />
+        {of.ranks.length === 1 ? <OfOneRank of={of} /> : <Efficiencies of={of} />}
         <span class="verdict-end">
           {more > 0 && (!range || isOpen.value) ? (
-            <button type="button" class="quiet" onClick={() => (range ? (isLong.value = true) : showPanel("summary"))}>{shown.length > 0 ? `${more} more` : `${more} losses`}</button>
+            <button type="button" class="quiet" onClick={() => (range ? (isLong.value = true) : showPanel("summary"))}>{shown.length > 0 ? `${count(more)} more` : `${count(more)} losses`}</button>
           ) : null}
           {isNarrow.value || losses.length === 0 ? null : (
             <button type="button" class="quiet" aria-expanded={isOpen.value} title={isOpen.value ? "Put the losses aside" : "The largest losses"} onClick={() => (isOpen.value = !isOpen.peek())}>
@@ -83,7 +83,7 @@ function OfRange({ range }: { range: Range }) {
         <RangeName range={range} />
         {shown.error !== "" ? <p class="wrong" role="alert">{short(shown.error, 300)}</p>
           : !isOwn ? <p class="faint">Reading the range…</p>
-          : found.is_small ? <p class="faint">Only the whole run has a verdict here: a range has none with one rank or without calls of MPI.</p>
+          : found.is_small ? <p class="faint">A trace without calls of MPI has no verdict of a range.</p>
           : <Shares range={range} />}
         <span class="verdict-end"><WholeRun /></span>
       </div>
@@ -116,6 +116,20 @@ function Shares({ range: { t0, t1 } }: { range: Range }) {
         </>
       )}
       <span class="faint">The trace is too large for efficiencies of a range while somebody waits: <code>mpitrace report --window {String(t0)} {String(t1)} {short(meta.value?.name ?? "", 60)}</code></span>
+    </p>
+  );
+}
+
+/** What the only rank did: of one there is no efficiency of working together. */
+function OfOneRank({ of: { parallel: computing, waiting, files } }: { of: RunVerdict }) {
+  const mpi = Math.max(0, 1 - computing - waiting - files);
+  return (
+    <p>
+      <span class="factor" title="Of the time of the rank's main thread, as all that follows">computing <b>{percent(computing)}</b></span>
+      <span class="losing">
+        <b>{percent(mpi)}</b> MPI, <b>{percent(files)}</b> files{waiting > 0 ? <>, <b>{percent(waiting)}</b> waiting</> : null}
+      </span>{" "}
+      <span class="faint">The run has one rank, which waits for no other.</span>
     </p>
   );
 }

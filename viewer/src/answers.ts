@@ -184,6 +184,10 @@ callid: string | null,
  */
 bytes: number | null, 
 /**
+ * Path of the file that it is about, if it names one.
+ */
+file: string | null, 
+/**
  * The states that it is nested in, the innermost first.
  */
 parents: Array<EnclosingState>, 
@@ -383,7 +387,15 @@ export type EventsAnswer = { total: number, exact: boolean, ref: Array<string>, 
 /**
  * Timeline of the end of an arrow, −1 for anything else.
  */
-to_timeline: Array<number>, info: Array<string>, };
+to_timeline: Array<number>, info: Array<string>, 
+/**
+ * Bytes of the message, or of what was accessed; −1 if it says none.
+ */
+bytes: Array<number>, 
+/**
+ * Path of the file that it is about; empty if it names none.
+ */
+file: Array<string>, };
 
 export type SearchAnswer = { hit: DrawableDetail | null, 
 /**
@@ -541,7 +553,7 @@ lost: Array<string>,
  */
 bar: Array<TimeShare>, 
 /**
- * What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full.
+ * What stands above the picture; nothing if the trace has no ranks or no MPI calls, or has not been read in full.
  */
 verdict: RunVerdict | null, 
 /**
@@ -612,7 +624,7 @@ t1: number,
  */
 is_small: boolean, 
 /**
- * The verdict; nothing if the run has one rank or no MPI calls, or all of the trace may not be read.
+ * The verdict; nothing if the trace has no ranks or no MPI calls, or all of the trace may not be read.
  */
 verdict: RunVerdict | null, };
 

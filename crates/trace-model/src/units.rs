@@ -61,8 +61,12 @@ pub fn exact_seconds(ns: i64) -> String {
     format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
-/// A part of a whole: `12.3 %`.
+/// A part of a whole: `12.3 %`. What is too little for two decimals is not nothing: `<0.01 %`.
 pub fn percent(share: f64) -> String {
+    let shown = share * 100.0;
+    if shown > 0.0 && shown < 0.005 {
+        return "<0.01 %".to_owned();
+    }
     format!("{} %", digits(share * 100.0))
 }
 

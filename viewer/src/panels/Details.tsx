@@ -5,6 +5,7 @@ import { question } from "../api";
 import type { DrawableDetail, FollowAnswer } from "../answers";
 import { bytes, duration, instant } from "../axis";
 import { ofCategory } from "../brush";
+import { infoWords } from "../infoWords";
 import { change, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
 import { itself, labelOf, nameOf, waitOf } from "../words";
@@ -12,8 +13,6 @@ import { useAnswer } from "./answer";
 import { lookFor } from "./Hits";
 import { count, KindName } from "./parts";
 
-/** Values that stand among the facts, for people. */
-const SIZES = ["bytes", "msg_size", "size"];
 /** Messages of a state that are named. */
 const MOST_MESSAGES = 4;
 
@@ -35,11 +34,11 @@ export function Details() {
     ...(one.to ? [["to", labelOf(one.to)] as [string, string]] : []),
     ...(one.bytes === null ? [] : [["bytes", `${bytes(one.bytes)}${one.bytes < 1024 ? "" : ` (${count(one.bytes)})`}`] as [string, string]]),
   ];
-  const info = one.info.filter(([name, text]) => !(SIZES.includes(name) && text === String(one.bytes)));
+  const info = infoWords(one);
   return (
     <section class="details" aria-label="Details">
       <h2><KindName kind={one.kind} /></h2>
-      {all.length > 1 ? <p class="faint">{all.length} selected, the last is shown. Together {duration(all.reduce((sum, { t0, t1 }) => sum + t1 - t0, 0))}.</p> : null}
+      {all.length > 1 ? <p class="faint">{count(all.length)} selected, the last is shown. Together {duration(all.reduce((sum, { t0, t1 }) => sum + t1 - t0, 0))}.</p> : null}
       {one.backward ? <p class="alarm">Arrives before it was sent: the clocks differ.</p> : null}
       {wait === null ? null : (
         <p class="waits">{short(wait, 300)}. <button type="button" class="link" title="Back along the wait (B)" onClick={() => void toCause()}>why?</button></p>
@@ -89,7 +88,7 @@ function Messages({ of, dir }: { of: DrawableDetail; dir: 1 | -1 }) {
           {" "}{arrow.class === "message" && arrow.bytes !== null ? bytes(arrow.bytes) : short(nameOf(arrow), 40)}, {duration(Math.abs(arrow.t1 - arrow.t0))} {arrow.backward ? <span class="alarm">backward</span> : null}
         </li>
       ))}
-      {total > shown.length ? <li class="faint">and {total - shown.length} more</li> : null}
+      {total > shown.length ? <li class="faint">and {count(total - shown.length)} more</li> : null}
     </ul>
   );
 }

@@ -14,7 +14,7 @@ import { Table, type Column } from "./Table";
 /** Events that are asked for at once. */
 const PART = 500;
 
-interface ListedEvent {
+export interface ListedEvent {
   ref: string;
   kind: number;
   t0: number;
@@ -22,14 +22,21 @@ interface ListedEvent {
   timeline: number;
   to: number;
   info: string;
+  /** Of the message or the access; −1 if it says none. */
+  bytes: number;
+  /** Path; empty if it names none. */
+  file: string;
 }
 
 function eventsOf(found: EventsAnswer): ListedEvent[] {
-  return found.ref.map((ref, nth) => ({ ref, kind: found.kind[nth] ?? 0, t0: found.t0[nth] ?? 0, t1: found.t1[nth] ?? 0, timeline: found.timeline[nth] ?? -1, to: found.to_timeline[nth] ?? -1, info: found.info[nth] ?? "" }));
+  return found.ref.map((ref, nth) => ({ ref, kind: found.kind[nth] ?? 0, t0: found.t0[nth] ?? 0, t1: found.t1[nth] ?? 0, timeline: found.timeline[nth] ?? -1, to: found.to_timeline[nth] ?? -1, info: found.info[nth] ?? "", bytes: found.bytes[nth] ?? -1, file: found.file[nth] ?? "" }));
 }
 
-/** The list of drawables that `values` describe, in parts, in the server's order. */
-export function Listing({ name, values, first, noun = "drawable" }: { name: string; values: Record<string, Value>; first: string; noun?: string }) {
+/** All that a drawable says of itself, as the trace has it. */
+const SAID: Column<ListedEvent>[] = [{ id: "info", title: "With", cell: ({ info }) => short(info, 160) }];
+
+/** The list of drawables that `values` describe, in parts, in the server's order; `more` are the last columns. */
+export function Listing({ name, values, first, noun = "drawable", more = SAID }: { name: string; values: Record<string, Value>; first: string; noun?: string; more?: Column<ListedEvent>[] }) {
   const [order, setOrder] = useState(first);
   const [list, setList] = useState<{ events: ListedEvent[]; total: number; exact: boolean; asked: string }>({ events: [], total: -1, exact: true, asked: "" });
   const [end, setEnd] = useState(0);
@@ -64,7 +71,7 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     { id: "dur", title: "Duration", isNumber: true, cell: ({ kind, t0, t1 }) => (meta.value?.categories[kind]?.topology === "event" ? "" : duration(t1 - t0)), by: ({ t0, t1 }) => t1 - t0 },
     { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ kind }) => kind },
     { id: "timeline", title: "Timeline", cell: ({ timeline, to }) => `${short(fullLabel(layout.value, timeline) || "–", 60)}${to >= 0 ? ` → ${short(fullLabel(layout.value, to) || "–", 60)}` : ""}`, by: ({ timeline }) => timeline },
-    { id: "info", title: "With", cell: ({ info }) => short(info, 160) },
+    ...more,
   ];
   // A window that is too long for a table is no failure.
   if (error) return <p class={error.isTooMuch ? "faint" : "wrong"} role={error.isTooMuch ? "status" : "alert"}>{short(error.text, 400)}</p>;

@@ -10,14 +10,20 @@ import { meta, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
 import { labelOf } from "../words";
 import { useAnswer } from "./answer";
-import { Listing } from "./Events";
-import { Csv, KindName, Panel, Subject, subjectValues } from "./parts";
+import { Listing, type ListedEvent } from "./Events";
+import { count, Csv, KindName, Panel, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
 /** The call whose operations are shown, and where to look for it: stays when one of them is selected. */
 const shownCall = signal<{ id: string; t0: number; t1: number } | null>(null);
 
 const CLASSES = ["io", "disk"];
+
+/** What calls and operations on files are told by. */
+const ACCESSES: Column<ListedEvent>[] = [
+  { id: "bytes", title: "Bytes", isNumber: true, cell: ({ bytes: moved }) => (moved < 0 ? "" : bytes(moved)) },
+  { id: "file", title: "File", cell: ({ file }) => short(file, 160) },
+];
 
 export function Io() {
   const one = selected.value.at(-1);
@@ -38,7 +44,7 @@ export function Io() {
         {hasIo ? <Csv what="events" values={values} /> : null}
       </div>
       {id !== null ? <Panel head={null} shown={shown}>{(found) => <Operations found={found} />}</Panel>
-        : hasIo ? <Listing name="Calls and operations of file I/O" values={values} first="-dur" />
+        : hasIo ? <Listing name="Calls and operations of file I/O" values={values} first="-dur" more={ACCESSES} />
         : <p class="faint">This trace has no file I/O. Record it with MPI-IO and POSIX calls on to see files here.</p>}
     </div>
   );
@@ -53,6 +59,7 @@ function Operations({ found: { call, operations, total, seconds, exact } }: { fo
     { id: "name", title: "Operation", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },
     { id: "timeline", title: "On", cell: ({ label }) => short(label, 60), by: ({ label }) => label },
     { id: "bytes", title: "Bytes", isNumber: true, cell: (one) => (one.bytes === null ? "" : bytes(one.bytes)), by: (one) => one.bytes ?? 0 },
+    { id: "file", title: "File", cell: ({ file }) => short(file ?? "", 160), by: ({ file }) => file ?? "" },
   ];
   return (
     <>
@@ -63,7 +70,7 @@ function Operations({ found: { call, operations, total, seconds, exact } }: { fo
             {" "}{duration(call.t1 - call.t0)} at {instant(call.t0, length)}{call.bytes === null ? "" : `, ${bytes(call.bytes)}`}
           </>
         ) : "The call itself is not in this trace."}
-        {" "}– {total === 0 ? "no operations below it are recorded" : `${exact ? "" : "at least "}${total} ${total === 1 ? "operation" : "operations"} below it, together ${duration(seconds)}`}
+        {" "}– {total === 0 ? "no operations below it are recorded" : `${exact ? "" : "at least "}${count(total)} ${total === 1 ? "operation" : "operations"} below it, together ${duration(seconds)}`}
         {total > operations.length ? `; the first ${operations.length}:` : ""}
       </p>
       {operations.length === 0 ? null

@@ -42,7 +42,7 @@ impl CachedTrace {
     fn magic(self) -> &'static Magic {
         match self {
             CachedTrace::Index => b"LTIDX\0\0\x01",
-            CachedTrace::Summary => b"LTSUM\0\0\x02",
+            CachedTrace::Summary => b"LTSUM\0\0\x03",
             CachedTrace::Waits => b"LTWAI\0\0\x01",
             CachedTrace::Tracks => b"LTTRK\0\0\x01",
         }

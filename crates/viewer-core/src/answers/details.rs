@@ -26,6 +26,7 @@ impl Viewer<'_> {
             layout: &layout,
             tree: &self.trees()[map],
             waits: self.waits().map(|waits| &**waits),
+            files: &|number| self.file_name(number, cancel),
             budget: self.budget(self.trace().bounds(), cancel),
         })?;
         Answer::json(&found, !cancel())

@@ -16,7 +16,7 @@ use crate::search::hits::SearchHit;
 use crate::search::plan::SearchPlan;
 use crate::statistics::in_order::in_order;
 use crate::trace::TopologyName;
-use crate::trace::info::value_after_key;
+use crate::trace::info::{bytes, file_number, value_after_key};
 use crate::trace::reference::DrawableReference;
 use crate::trace::{DrawableKind, TraceItem};
 
@@ -40,6 +40,10 @@ pub(crate) struct EventsAnswer {
     /// Timeline of the end of an arrow, −1 for anything else.
     pub to_timeline: Vec<i64>,
     pub info: Vec<String>,
+    /// Bytes of the message, or of what was accessed; −1 if it says none.
+    pub bytes: Vec<i64>,
+    /// Path of the file that it is about; empty if it names none.
+    pub file: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -264,12 +268,12 @@ impl Viewer<'_> {
             ..EventsAnswer::default()
         };
         for entry in heap.into_sorted_vec().into_iter().skip(offset) {
-            self.push(&mut events, &entry);
+            self.push(&mut events, &entry, cancel);
         }
         Ok(events)
     }
 
-    fn push(&self, events: &mut EventsAnswer, entry: &EventEntry) {
+    fn push(&self, events: &mut EventsAnswer, entry: &EventEntry, cancel: Cancel<'_>) {
         let kind = &self.trace().kinds()[entry.kind as usize];
         let [start, end] = entry.times;
         let reference = DrawableReference::of(self.trace(), &entry.item(&entry.info), 0);
@@ -288,6 +292,15 @@ impl Viewer<'_> {
             crate::base::text::visible(&format!("{}{text}", key.to_str()))
         });
         events.info.push(texts.collect());
+        let (mut moved, mut file) = (-1, None);
+        for (key, value) in info_values(&kind.category, &entry.info) {
+            let key = key.to_str();
+            moved = bytes(&key, value).unwrap_or(moved);
+            file = file_number(&key, value).or(file);
+        }
+        let path = file.and_then(|number| self.file_name(number, cancel));
+        events.bytes.push(moved);
+        events.file.push(path.unwrap_or_default());
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) struct RangeVerdict {
     t1: f64,
     /// Whether all of the trace may be read for an answer; without that it is not known who waited for whom in the range.
     is_small: bool,
-    /// The verdict; nothing if the run has one rank or no MPI calls, or all of the trace may not be read.
+    /// The verdict; nothing if the trace has no ranks or no MPI calls, or all of the trace may not be read.
     verdict: Option<RunVerdict>,
 }
 

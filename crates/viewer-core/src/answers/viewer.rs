@@ -1,5 +1,6 @@
 //! An open trace and what was found out about it, which all answers share.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use trace_formats::slog2::{PositionedRead, Slog2Reader, TimeBBox};
@@ -8,8 +9,10 @@ use super::answer::AnswerLimits;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
+use crate::base::text::visible;
 use crate::findings::summary::TraceSummary;
 use crate::index::OverviewIndex;
+use crate::search::files::for_each_file;
 use crate::search::hits::{self, SearchHit};
 use crate::search::language::SearchTerms;
 use crate::search::plan::SearchPlan;
@@ -40,6 +43,9 @@ struct PreparedSearch {
     places: Option<Option<Arc<Vec<SearchHit>>>>,
 }
 
+/// Events that name files, of which so many are looked at for the names of files.
+const MAX_NAMED_FILES: usize = 1000;
+
 /// A trace and what was found out about it.
 #[derive(Debug)]
 pub struct Viewer<'a> {
@@ -52,6 +58,8 @@ pub struct Viewer<'a> {
     /// The last search made ready: every picture asks for its hits.
     searched: Mutex<Option<PreparedSearch>>,
     measures: Mutex<Option<Arc<LineMeasures>>>,
+    /// Paths of files by their number.
+    file_names: OnceLock<HashMap<i64, String>>,
     summary: OnceLock<Arc<TraceSummary>>,
     estimated_summary: OnceLock<TraceSummary>,
     making_summary: Mutex<()>,
@@ -99,6 +107,7 @@ impl<'a> Viewer<'a> {
             layouts: Mutex::default(),
             searched: Mutex::default(),
             measures: Mutex::default(),
+            file_names: OnceLock::new(),
             summary: OnceLock::new(),
             estimated_summary: OnceLock::new(),
             making_summary: Mutex::default(),
@@ -340,6 +349,24 @@ impl<'a> Viewer<'a> {
             places: None,
         });
         Ok(plan)
+    }
+
+    /// The path of the file of this number, if an event of the trace names it. They are looked up when one is first asked for.
+    pub(crate) fn file_name(&self, number: i64, cancel: Cancel<'_>) -> Option<String> {
+        if let Some(names) = self.file_names.get() {
+            return names.get(&number).cloned();
+        }
+        let mut names = HashMap::new();
+        let budget = self.budget(self.trace.bounds(), cancel);
+        let read = for_each_file(&self.trace, "*", MAX_NAMED_FILES, budget, |number, path| {
+            names.insert(number, visible(path));
+        });
+        let found = names.get(&number).cloned();
+        // What was given up is tried again.
+        if read.is_ok() && !cancel() {
+            self.file_names.get_or_init(|| names);
+        }
+        found.filter(|path| !path.is_empty())
     }
 
     /// All hits of a search on these timelines, of a trace that is too large to be read; `None` where they are too many to be found

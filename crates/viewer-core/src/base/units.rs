@@ -23,6 +23,8 @@ mod tests {
         assert_eq!(bytes(1000), "1000 B");
         assert_eq!(bytes(3 << 19), "1.50 MiB");
         assert_eq!(percent(0.1234), "12.3 %");
+        let little = [0.0, 4e-5, 6e-5].map(percent);
+        assert_eq!(little, ["0.00 %", "<0.01 %", "0.01 %"]);
         assert_eq!(count(1, "call"), "1 call");
     }
 }

@@ -16,7 +16,7 @@ use crate::timelines::layout::TimelineLayout;
 use crate::timelines::tree::LabelTree;
 use crate::trace::TopologyName;
 use crate::trace::collective::last_to_come;
-use crate::trace::info::{bytes, callid, shown_key, shown_value};
+use crate::trace::info::{bytes, callid, file_number, shown_key, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
@@ -66,6 +66,8 @@ pub struct DrawableDetail {
     pub callid: Option<String>,
     /// Bytes of the message, or of what was accessed.
     pub bytes: Option<i64>,
+    /// Path of the file that it is about, if it names one.
+    pub file: Option<String>,
     /// The states that it is nested in, the innermost first.
     pub parents: Vec<EnclosingState>,
     /// Destination of an arrow.
@@ -111,6 +113,8 @@ pub struct DetailFinder<'v, 'a> {
     pub tree: &'v LabelTree,
     /// The waits of the whole trace, if they are known.
     pub waits: Option<&'v TraceWaits>,
+    /// Gives the path of the file of a number.
+    pub files: &'v dyn Fn(i64) -> Option<String>,
     /// Budget of reading; its window is not used.
     pub budget: ReadBudget<'v>,
 }
@@ -264,6 +268,12 @@ impl<'a> DetailFinder<'_, 'a> {
                 .find_map(|&(key, value)| callid(key, value))
                 .map(|id| format!("0x{id:x}")),
             bytes: values.iter().find_map(|&(key, value)| bytes(key, value)),
+            file: {
+                let number = values
+                    .iter()
+                    .find_map(|&(key, value)| file_number(key, value));
+                number.and_then(self.files)
+            },
             parents,
             to: is_arrow.then(|| ArrowEnd {
                 line: id(item.to_line),

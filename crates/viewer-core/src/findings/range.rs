@@ -13,8 +13,8 @@ use crate::timelines::tree::LabelTree;
 use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 
-/// The verdict of a range. All of the trace is read, as who waited in the range may have been waited for by calls before it. `None` of a run of
-/// one rank or without MPI calls.
+/// The verdict of a range. All of the trace is read, as who waited in the range may have been waited for by calls before it. `None` of a trace
+/// without ranks or without MPI calls.
 ///
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.

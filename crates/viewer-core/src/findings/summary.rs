@@ -27,7 +27,7 @@ pub struct TraceSummary {
     pub lost: Vec<String>,
     /// Time of all threads by class of activity, the largest share first.
     pub bar: Vec<TimeShare>,
-    /// What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full.
+    /// What stands above the picture; nothing if the trace has no ranks or no MPI calls, or has not been read in full.
     pub verdict: Option<RunVerdict>,
     /// Findings.
     #[serde(rename = "cards")]

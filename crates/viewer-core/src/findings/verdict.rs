@@ -19,14 +19,14 @@ const PARTS: usize = 48;
 type LossKey = (WaitPattern, i32, i32, i32);
 
 impl TracePlaces<'_, '_> {
-    /// The verdict, with losses over the time of a window; `None` for a run of one rank or without MPI calls, of which there is nothing to say.
+    /// The verdict, with losses over the time of a window; `None` for a trace without ranks or without MPI calls, of which there is nothing to say.
     pub(super) fn verdict(
         &self,
         report: &PerformanceReport,
         waits: Option<&WaitsOfCalls>,
         window: TimeBBox,
     ) -> Option<RunVerdict> {
-        if report.ranks < 2 || report.calls == 0 {
+        if report.ranks == 0 || report.calls == 0 {
             return None;
         }
         let found = &report.efficiencies;

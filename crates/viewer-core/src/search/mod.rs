@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 pub mod aggregation;
+pub mod files;
 pub mod hits;
 pub mod language;
 pub mod plan;

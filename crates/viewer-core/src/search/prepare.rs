@@ -1,16 +1,13 @@
 //! Makes a search ready, with what it takes to look up in the trace.
 
 use std::sync::Arc;
-use trace_model::{InfoValue, info_values};
 
-use super::language::{Condition, SearchTerm, SearchTerms};
+use super::files::for_each_file;
+use super::language::SearchTerms;
 use super::plan::SearchPlan;
-use super::walk::{SearchPosition, find};
 use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::OpenTrace;
-use crate::trace::info::name_of_key;
-use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
 use crate::trace::waits::TraceWaits;
 
@@ -37,26 +34,9 @@ pub fn plan(
         plan.set_waits(Arc::clone(waits));
     }
     for (at, pattern) in plan.file_patterns() {
-        let condition = Condition::Text("path".into(), pattern);
-        let named = SearchTerms(vec![SearchTerm {
-            not: false,
-            condition,
-        }]);
-        let naming = SearchPlan::new(trace, &|_| true, &named);
-        let mut from = SearchPosition::at(f64::NEG_INFINITY);
-        for _ in 0..MAX_FILE_EVENTS {
-            let found = find(trace, &naming, from, true, budget)?;
-            let Some(item) = found.item else {
-                break;
-            };
-            let category = &trace.kinds()[item.kind as usize].category;
-            for (key, value) in info_values(category, item.info) {
-                if let ("file", InfoValue::Integer(number)) = (&*name_of_key(&key.0), value) {
-                    plan.add_file(at, number);
-                }
-            }
-            from = SearchPosition::of(&DrawableReference::of(trace, &item, 0));
-        }
+        for_each_file(trace, &pattern, MAX_FILE_EVENTS, budget, |number, _| {
+            plan.add_file(at, number)
+        })?;
     }
     Ok(plan)
 }

@@ -54,6 +54,14 @@ pub(crate) fn is_bytes(key: &str) -> bool {
     matches!(shown_key(key).as_str(), "bytes" | "msg_size" | "size")
 }
 
+/// The number of a file, if this value is one.
+pub(crate) fn file_number(key: &str, value: InfoValue<'_>) -> Option<i64> {
+    match value {
+        InfoValue::Integer(number) if shown_key(key) == "file" => Some(number),
+        _ => None,
+    }
+}
+
 /// The name that a key gives a value: `size` of `, msg_size=`.
 pub(crate) fn name_of_key(key: &[u8]) -> String {
     let key = String::from_utf8_lossy(key).to_lowercase();

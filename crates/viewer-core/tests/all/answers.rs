@@ -208,6 +208,9 @@ fn with_details() -> Vec<u8> {
     let mut operation = Category::new(9, "pwrite".into(), Topology::State, Color::WHITE);
     operation.set_info_format(b"CallID=0x%X, file=%d, fd=%d, offset=%l, size=%l, result=%l, filler=%l, errno=%d, details=%s, operation=%l");
     categories.push(operation);
+    let mut named = Category::new(10, "file".into(), Topology::Event, Color::WHITE);
+    named.set_info_format(b"file=%d, role=%s, path=%s");
+    categories.push(named);
     let state = |line, kind, start, end, info: Vec<u8>| {
         let vertices = [start, end].map(|time| Vertex { time, line });
         (kind, vertices.to_vec(), info)
@@ -215,6 +218,8 @@ fn with_details() -> Vec<u8> {
     let mut info = InfoWriter::default();
     let call = info.long(0x1_0000_0005).long(4096).bytes().to_vec();
     let operation = [&call[..8], &[0; 100]].concat();
+    let mut path = InfoWriter::default();
+    let path = path.int(0).text(b"data").text(b"out, put.dat");
     let mut drawables = vec![
         state(0, 0, 0.0, 10.0, vec![]),
         state(0, 1, 2.0, 4.0, vec![]),
@@ -236,6 +241,11 @@ fn with_details() -> Vec<u8> {
         }],
         Vec::new(),
     ));
+    let at = Vertex {
+        time: 18.0,
+        line: 0,
+    };
+    drawables.push((10, vec![at], path.bytes().to_vec()));
     file(&categories, 2, &mut drawables)
 }
 
@@ -309,6 +319,18 @@ fn details() {
     assert_eq!(called["call"]["ref"], found["ref"]);
     assert_eq!(called["operations"][0]["name"], "pwrite");
     assert_eq!(called["exact"], true);
+    // Which file, by name: the operation has its number.
+    assert_eq!(called["operations"][0]["file"], "out, put.dat");
+    assert!(called["call"]["file"].is_null());
+    let listed = json(&viewer, "events?t0=6&t1=9&y0=1&y1=2&sort=t0&limit=9");
+    assert_eq!(
+        (&listed["name"], &listed["bytes"], &listed["file"]),
+        (
+            &serde_json::json!(["state 0", "MPI_File_write", "pwrite"]),
+            &serde_json::json!([-1, 4096, 0]),
+            &serde_json::json!(["", "", "out, put.dat"]),
+        )
+    );
     assert!(json(&viewer, "call?id=77")["call"].is_null());
     for wrong in ["ref?ref=0.0.99", "ref?ref=7.0.1"] {
         assert_eq!(ask(&viewer, wrong).unwrap_err().status, 404, "{wrong}");
