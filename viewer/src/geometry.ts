@@ -50,21 +50,38 @@ export function leastSpan(extent: Extent): number {
 /** Zooming in time is done in such steps, so that windows come again. */
 export const STEP = 2 ** 0.25;
 
+/** The height that pinned timelines have at least, so that it is seen what they are pinned for: together no more than half of the page. */
+function leastPinnedHeight({ pinned, height }: Extent): number {
+  return Math.min(GOOD_TIMELINE_HEIGHT, height / 2 / Math.max(1, pinned));
+}
+
+/** Pixels of a timeline: pinned ones stay high however low the others are. */
+export function heightOf(timeline: number, view: View, extent: Extent): number {
+  return timeline < extent.pinned ? Math.max(view.timelineHeight, leastPinnedHeight(extent)) : view.timelineHeight;
+}
+
 /** Pixels of the pinned timelines. */
 export function pinnedHeight(view: View, extent: Extent): number {
-  return Math.min(extent.pinned * view.timelineHeight, extent.height);
+  return Math.min(extent.pinned * heightOf(0, view, extent), extent.height);
 }
 
 /** All of the trace. */
 export function home(extent: Extent): View {
-  const timelines = Math.max(1, extent.timelines);
-  const timelineHeight = Math.min(HOME_TIMELINE_HEIGHT, Math.max(leastTimelineHeight(extent), extent.height / timelines));
+  const timelineHeight = Math.min(HOME_TIMELINE_HEIGHT, fittingHeight(extent));
   return { t0: extent.t0, t1: extent.t1, top: 0, timelineHeight };
 }
 
-/** Timeline height at which all timelines fit. */
+/** Timeline height at which all timelines just fit. */
+function fittingHeight({ pinned, ...extent }: Extent): number {
+  const height = Math.max(1, extent.height);
+  const equal = height / Math.max(1, extent.timelines);
+  const least = pinned > 0 ? leastPinnedHeight({ ...extent, pinned }) : 0;
+  return equal >= least ? equal : (height - pinned * least) / Math.max(1, extent.timelines - pinned);
+}
+
+/** Timelines are no lower than this height, at which all fit. */
 export function leastTimelineHeight(extent: Extent): number {
-  return Math.min(12, Math.max(1, extent.height) / Math.max(1, extent.timelines));
+  return Math.min(12, fittingHeight(extent));
 }
 
 /** The nearest view that lies within the bounds. A little emptiness beside the trace is allowed, as margin of `slack` spans. */
@@ -92,14 +109,14 @@ export function xOf(time: number, view: View, extent: Extent): number {
 
 /** Upper edge of a timeline. */
 export function yOf(timeline: number, view: View, extent: Extent): number {
-  if (timeline < extent.pinned) return timeline * view.timelineHeight;
+  if (timeline < extent.pinned) return timeline * heightOf(timeline, view, extent);
   return pinnedHeight(view, extent) + (timeline - extent.pinned - view.top) * view.timelineHeight;
 }
 
 /** The timeline at a height, or −1 below the last. */
 export function timelineAt(y: number, view: View, extent: Extent): number {
   const pinned = pinnedHeight(view, extent);
-  const timeline = y < pinned ? Math.floor(y / view.timelineHeight) : extent.pinned + Math.floor(view.top + (y - pinned) / view.timelineHeight);
+  const timeline = y < pinned ? Math.floor(y / heightOf(0, view, extent)) : extent.pinned + Math.floor(view.top + (y - pinned) / view.timelineHeight);
   return y < 0 || timeline < 0 || timeline >= extent.timelines ? -1 : timeline;
 }
 

@@ -5,7 +5,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { hideTimeline, openTimeline, pinTimeline, setTimelines, toggleFull } from "../actions";
 import { askShared, question } from "../api";
-import { pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
+import { heightOf, pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
 import { openDialog } from "../modal";
 import { NameField, percent } from "../panels/parts";
@@ -31,7 +31,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
   const timelines = layout.value;
   const [window, all] = [now.peek(), extent.value];
   const [first, last] = seen(window, all);
-  const visible = [...Array.from({ length: all.pinned }, (_, timeline) => timeline), ...labelled(first, last, window.timelineHeight, timelines?.open ?? [])];
+  const visible = [...labelled(0, all.pinned, heightOf(0, window, all), timelines?.open ?? []), ...labelled(first, last, window.timelineHeight, timelines?.open ?? [])];
   const split = pinnedHeight(window, all);
 
   useEffect(() => {
@@ -106,11 +106,12 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
           const label = short(timelines.label[timeline] ?? "", 200);
           const path = [...(timelines.path[timeline] ?? []), timelines.label[timeline] ?? ""].map((part) => short(part)).join(" / ");
           const isCursor = cursor.value?.timeline === timeline;
-          const high = Math.max(window.timelineHeight, LETTERS);
+          const own = heightOf(timeline, window, all);
+          const high = Math.max(own, LETTERS);
           const place = yOf(timeline, window, all);
           // Letters that are higher than their timeline stay within the field.
-          const top = window.timelineHeight >= LETTERS ? place
-            : Math.min(Math.max(place + (window.timelineHeight - LETTERS) / 2, isPinned ? 0 : split), all.height - LETTERS);
+          const top = own >= LETTERS ? place
+            : Math.min(Math.max(place + (own - LETTERS) / 2, isPinned ? 0 : split), all.height - LETTERS);
           const inBand = isPinned ? top + LETTERS / 2 < split : top + LETTERS / 2 >= split;
           if (!inBand) return null;
           const lines = timelines.lines[timeline] ?? 1;
@@ -155,7 +156,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
                 />
               ) : <span class="label-name">{label}</span>}
               {isGroup && !isOpen ? <span class="label-count faint">{lines}</span> : null}
-              {isOpen || window.timelineHeight < LETTERS ? null : <Shares rank={timelines.rank[timeline] ?? -1} />}
+              {isOpen || own < LETTERS ? null : <Shares rank={timelines.rank[timeline] ?? -1} />}
               {isOpen ? null : (
                 <span class="label-tools">
                   <button
@@ -178,7 +179,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
           );
         })}
         {drop.value === null ? null : (
-          <div class="label-drop" style={{ top: `${drop.value >= all.timelines ? yOf(all.timelines - 1, window, all) + window.timelineHeight : yOf(drop.value, window, all)}px` }} />
+          <div class="label-drop" style={{ top: `${drop.value >= all.timelines ? yOf(all.timelines - 1, window, all) + heightOf(all.timelines - 1, window, all) : yOf(drop.value, window, all)}px` }} />
         )}
       </div>
     </div>

@@ -2,7 +2,7 @@
 
 import type { DrawableDetail } from "../answers";
 import { css } from "../color";
-import { xOf, yOf, type Extent, type View } from "../geometry";
+import { heightOf, xOf, yOf, type Extent, type View } from "../geometry";
 import type { Palette } from "../palette";
 import { BACKWARD, BUNDLE } from "../answers";
 import type { FrameArrows } from "../frame";
@@ -77,7 +77,7 @@ export function drawArrows(
 
 /** The middle of a timeline of a picture. */
 function middles(block: number, view: View, extent: Extent, where: Positions): (timeline: number) => number {
-  return (timeline) => (block > 1 ? yOf(unblocked(timeline + 0.5, block, where), view, extent) : yOf(timeline, view, extent) + view.timelineHeight / 2);
+  return (timeline) => (block > 1 ? yOf(unblocked(timeline + 0.5, block, where), view, extent) : yOf(timeline, view, extent) + heightOf(timeline, view, extent) / 2);
 }
 
 /** Bundles are as wide as their bytes, or where there are none, their messages. */
@@ -95,9 +95,9 @@ function isWithin({ timelineFrom, timelineTo }: FrameArrows, nth: number, block:
 
 export function drawChosenArrow(context: CanvasRenderingContext2D, detail: DrawableDetail, view: View, extent: Extent, palette: Palette): void {
   if (!detail.to || detail.timeline < 0 || detail.to.timeline < 0) return;
-  const middle = view.timelineHeight / 2;
+  const middle = (timeline: number) => yOf(timeline, view, extent) + heightOf(timeline, view, extent) / 2;
   const [x0, x1] = [xOf(detail.t0, view, extent), xOf(detail.to.t, view, extent)];
-  const [y0, y1] = [yOf(detail.timeline, view, extent) + middle, yOf(detail.to.timeline, view, extent) + middle];
+  const [y0, y1] = [middle(detail.timeline), middle(detail.to.timeline)];
   const [path, heads] = [new Path2D(), new Path2D()];
   const [ax, ay, bx, by] = shortened(x0, y0, x1, y1, extent);
   path.moveTo(ax, ay);
@@ -179,25 +179,24 @@ export function nearest(
   let best = 5;
   let found: ReturnType<typeof nearest> = null;
   const { events, arrows } = frame;
-  if (events && view.timelineHeight >= 4) {
+  if (events && heightOf(picture.want.y0, view, extent) >= 4) {
     events.time.forEach((time, nth) => {
       const timeline = events.timeline[nth] ?? 0;
       const top = yOf(timeline, view, extent);
-      if (y < top || y > top + view.timelineHeight * 0.5) return;
+      if (y < top || y > top + heightOf(timeline, view, extent) * 0.5) return;
       const far = Math.abs((offset + time) * perSecond - x);
       if (far < best) [best, found] = [far, { timeline, t: frame.t0 + time, topology: "event" }];
     });
   }
   if (arrows) {
-    const middle = view.timelineHeight / 2;
+    const middle = (timeline: number) => yOf(timeline, view, extent) + heightOf(timeline, view, extent) / 2;
     for (let nth = 0; nth < arrows.from.length; nth++) {
       if ((arrows.flags[nth] ?? 0) & BUNDLE) continue;
       const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
       const x1 = (offset + (arrows.to[nth] ?? 0)) * perSecond;
       if (Math.max(x0, x1) < x - 6 || Math.min(x0, x1) > x + 6) continue;
       const timeline = arrows.timelineFrom[nth] ?? 0;
-      const y0 = yOf(timeline, view, extent) + middle;
-      const y1 = yOf(arrows.timelineTo[nth] ?? 0, view, extent) + middle;
+      const [y0, y1] = [middle(timeline), middle(arrows.timelineTo[nth] ?? 0)];
       const far = distance(x, y, x0, y0, x1, y1);
       if (far < best) [best, found] = [far, { timeline, t: frame.t0 + (arrows.from[nth] ?? 0), topology: "arrow" }];
     }

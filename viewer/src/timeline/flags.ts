@@ -1,7 +1,7 @@
 // Notes on the picture: a stalk at their time, and the text in a flag at the upper edge of their timeline.
 
 import { css } from "../color";
-import { pinnedHeight, xOf, yOf, type Extent, type View } from "../geometry";
+import { heightOf, pinnedHeight, xOf, yOf, type Extent, type View } from "../geometry";
 import type { Palette } from "../palette";
 import { textWidth } from "./letters";
 
@@ -29,7 +29,7 @@ export function drawFlags(context: CanvasRenderingContext2D, flags: readonly Fla
     const width = textWidth(context, shown) + 10;
     const left = Math.max(0, Math.min(x, extent.width - width));
     context.fillStyle = css(theme.hit);
-    context.fillRect(Math.round(x) - 1, y, 2, Math.max(HEIGHT, view.timelineHeight));
+    context.fillRect(Math.round(x) - 1, y, 2, Math.max(HEIGHT, heightOf(timeline, view, extent)));
     if (shown === "") continue;
     context.fillStyle = css(theme.ground);
     context.beginPath();

@@ -1,7 +1,7 @@
 // Names in the boxes of states: where there is room, beside what is inside them.
 
 import { css } from "../color";
-import { yOf, type Extent, type View } from "../geometry";
+import { heightOf, yOf, type Extent, type View } from "../geometry";
 import { box } from "../painter";
 import type { Palette } from "../palette";
 import type { Frame, FrameStates } from "../frame";
@@ -30,7 +30,7 @@ export function textWidth(context: CanvasRenderingContext2D, text: string): numb
 
 export function drawLetters(context: CanvasRenderingContext2D, frame: Frame, view: View, extent: Extent, palette: Palette, merged: readonly boolean[], names: readonly string[]): void {
   const { states } = frame;
-  if (!states || view.timelineHeight < LEAST_LETTERS) return;
+  if (!states || Math.max(view.timelineHeight, heightOf(0, view, extent)) < LEAST_LETTERS) return;
   context.font = FONT;
   context.textBaseline = "middle";
   let found = known.get(frame);
@@ -44,8 +44,9 @@ export function drawLetters(context: CanvasRenderingContext2D, frame: Frame, vie
     const timeline = states.timeline[nth] ?? 0;
     if (merged[timeline] ?? true) continue;
     const top = yOf(timeline, view, extent);
-    if (top > extent.height || top + view.timelineHeight < 0) continue;
-    const [from, to] = box(0, Math.round(view.timelineHeight), states.depth[nth] ?? 0);
+    const high = heightOf(timeline, view, extent);
+    if (top > extent.height || top + high < 0) continue;
+    const [from, to] = box(0, Math.round(high), states.depth[nth] ?? 0);
     if (to - from < LEAST_LETTERS) continue;
     const at = (time: number) => Math.min(extent.width, Math.max(0, (frame.t0 - view.t0 + time) * perSecond));
     // Before what is inside it or behind that, where there is more room.

@@ -2,7 +2,7 @@
 
 import type { PathAnswer } from "../answers";
 import { css } from "../color";
-import { pinnedHeight, xOf, yOf, type Extent, type View } from "../geometry";
+import { heightOf, pinnedHeight, xOf, yOf, type Extent, type View } from "../geometry";
 import type { Palette } from "../palette";
 
 /** A corner of the line; it begins anew at one that is not drawn to. */
@@ -23,7 +23,7 @@ export function cornersOf(path: PathAnswer, view: View, extent: Extent): Corner[
       isAfterGap = true;
       return;
     }
-    const middle = yOf(timeline, view, extent) + view.timelineHeight / 2;
+    const middle = yOf(timeline, view, extent) + heightOf(timeline, view, extent) / 2;
     // A timeline that is scrolled away behind the pinned ones: the line goes there, not along it.
     const isBehind = timeline >= extent.pinned && middle < split;
     const y = isBehind ? split : middle;

@@ -4,7 +4,7 @@
 import { axis, duration, instant } from "../axis";
 import type { DrawableDetail, PathAnswer } from "../answers";
 import { css, mix } from "../color";
-import { seen, xOf, yOf, pinnedHeight, type Extent, type View } from "../geometry";
+import { heightOf, seen, xOf, yOf, pinnedHeight, type Extent, type View } from "../geometry";
 import { box } from "../painter";
 import type { Palette } from "../palette";
 import type { FrameEvents, Frame } from "../frame";
@@ -93,7 +93,8 @@ export class Scene {
     context.clip();
     for (const picture of list) {
       const { frame, want } = picture;
-      const size = want.block > 1 ? (view.timelineHeight * want.block) : view.timelineHeight;
+      // Of pinned timelines there is a picture as high as they are, unless it has not come yet.
+      const size = want.y1 <= extent.pinned ? heightOf(0, view, extent) : view.timelineHeight * want.block;
       const canvas = pictures.paint(picture, Math.max(size, want.block > 1 ? 1 : 0.25), exact && isCurrent(picture, pictures));
       if (!canvas) continue;
       // The part of the picture that is seen: timelines of the page to timelines of the picture.
@@ -104,7 +105,7 @@ export class Scene {
       const perTimeline = canvas.height / frame.timelines;
       const perTime = canvas.width / (frame.t1 - frame.t0);
       const yFirst = yOf(first, view, extent);
-      const yPer = (yOf(last - 1, view, extent) + view.timelineHeight - yFirst) / (to - from);
+      const yPer = (yOf(last - 1, view, extent) + heightOf(last - 1, view, extent) - yFirst) / (to - from);
       context.drawImage(
         canvas,
         (early - frame.t0) * perTime, (low - frame.y0) * perTimeline, (late - early) * perTime, (high - low) * perTimeline,
@@ -125,7 +126,7 @@ export class Scene {
     for (const picture of shown) {
       this.banded(context, extent, split, picture, () => {
         if (picture.close) drawLetters(context, picture.frame, view, extent, palette, marks.merged, marks.names);
-        if (picture.want.block === 1 && view.timelineHeight >= 4) {
+        if (picture.want.block === 1 && heightOf(picture.want.y0, view, extent) >= 4) {
           if (picture.frame.events) this.events(context, picture.frame, picture.frame.events, view, extent, palette);
         }
       });
@@ -169,18 +170,19 @@ export class Scene {
   /** A pin on the timeline: round head, on a stalk if there is room. */
   private events(context: CanvasRenderingContext2D, frame: Frame, events: FrameEvents, view: View, extent: Extent, palette: Palette): void {
     const perSecond = extent.width / (view.t1 - view.t0);
-    const radius = Math.min(3.5, Math.max(1.5, view.timelineHeight / 6));
     const byKind = new Map<number, Path2D>();
     events.time.forEach((time, nth) => {
       const timeline = events.timeline[nth] ?? 0;
       const x = (frame.t0 - view.t0 + time) * perSecond;
       const y = yOf(timeline, view, extent);
-      if (x < -9 || x > extent.width + 9 || y > extent.height || y + view.timelineHeight < 0) return;
+      const high = heightOf(timeline, view, extent);
+      if (x < -9 || x > extent.width + 9 || y > extent.height || y + high < 0) return;
+      const radius = Math.min(3.5, Math.max(1.5, high / 6));
       const kind = events.kind[nth] ?? 0;
       let path = byKind.get(kind);
       if (!path) byKind.set(kind, (path = new Path2D()));
-      const bottom = y + view.timelineHeight * 0.9;
-      const head = y + radius + view.timelineHeight * 0.08;
+      const bottom = y + high * 0.9;
+      const head = y + radius + high * 0.08;
       path.moveTo(x + radius, head);
       path.arc(x, head, radius, 0, 7);
       path.moveTo(x, head + radius);
@@ -202,7 +204,7 @@ export class Scene {
     const { theme } = palette;
     if (marks.cursor && marks.cursor.timeline < extent.timelines) {
       const y = yOf(marks.cursor.timeline, view, extent);
-      const high = Math.max(2, view.timelineHeight);
+      const high = Math.max(2, heightOf(marks.cursor.timeline, view, extent));
       context.fillStyle = css(theme.accent);
       context.globalAlpha = 0.06;
       context.fillRect(0, y, extent.width, high);
@@ -217,9 +219,10 @@ export class Scene {
     const outline = (detail: DrawableDetail, color: string, width: number) => {
       if (detail.timeline < 0 || detail.timeline >= extent.timelines) return;
       const y = yOf(detail.timeline, view, extent);
-      if (y > extent.height || y + view.timelineHeight < 0) return;
+      const high = heightOf(detail.timeline, view, extent);
+      if (y > extent.height || y + high < 0) return;
       if (detail.topology === "arrow") return;
-      const [from, to] = box(0, Math.max(3, Math.round(view.timelineHeight)), detail.topology === "state" ? detail.depth : 0);
+      const [from, to] = box(0, Math.max(3, Math.round(high)), detail.topology === "state" ? detail.depth : 0);
       const x0 = Math.max(-9, xOf(detail.t0, view, extent));
       const x1 = Math.min(extent.width + 9, xOf(detail.topology === "state" ? detail.t1 : detail.t0, view, extent));
       if (x1 < -8 || x0 > extent.width + 8) return;
@@ -385,6 +388,7 @@ function isCurrent(picture: Picture, pictures: Pictures): boolean {
 function rangeBox(range: Stretch, view: View, extent: Extent): [number, number, number, number] {
   const [x0, x1] = [xOf(range.t0, view, extent), xOf(range.t1, view, extent)];
   const top = Math.max(-2, yOf(range.y0, view, extent));
-  const bottom = Math.min(extent.height + 2, yOf(Math.max(range.y0, range.y1 - 1), view, extent) + view.timelineHeight);
+  const last = Math.max(range.y0, range.y1 - 1);
+  const bottom = Math.min(extent.height + 2, yOf(last, view, extent) + heightOf(last, view, extent));
   return [Math.max(-2, Math.min(x0, x1)), top, Math.min(extent.width + 2, Math.max(x0, x1)), bottom];
 }

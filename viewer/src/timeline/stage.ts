@@ -7,7 +7,7 @@ import type { DrawableDetail } from "../answers";
 import { Gesture, wheel, type Command, type Pointer } from "../gesture";
 import { parse } from "../color";
 import { scaleAbove } from "../compare";
-import { blockOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimelines, zoomTime, type View as Window } from "../geometry";
+import { blockOf, heightOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimelines, zoomTime, type View as Window } from "../geometry";
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
 import {
@@ -197,13 +197,12 @@ export class Stage {
     const step = Math.max(1, 2 ** Math.round(Math.log2(Math.max(1, (last - first) / 4))));
     y0 = Math.max(all.pinned, Math.floor(y0 / step) * step);
     y1 = Math.min(all.timelines, Math.ceil(y1 / step) * step);
-    if (all.pinned > 0 && block === 1) {
-      if (y0 <= all.pinned) y0 = 0;
-      else this.pictures.want("pinned", this.want(window, 0, all.pinned, 1));
-    }
+    const isHigher = all.pinned > 0 && heightOf(0, window, all) > window.timelineHeight;
+    if (all.pinned > 0 && (isHigher || y0 > all.pinned)) this.pictures.want("pinned", this.want({ ...window, timelineHeight: heightOf(0, window, all) }, 0, all.pinned, 1));
+    else if (all.pinned > 0) y0 = 0;
     if (block > 1) {
       const at = (timeline: number) => this.inBlocks(timeline, block);
-      this.pictures.want("main", this.want(window, all.pinned > 0 ? 0 : Math.floor(at(y0)), Math.ceil(at(y1)), block));
+      this.pictures.want("main", this.want(window, Math.floor(at(y0)), Math.ceil(at(y1)), block));
     } else {
       this.pictures.want("main", this.want(window, y0, y1, 1));
     }

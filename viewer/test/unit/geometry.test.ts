@@ -29,10 +29,10 @@ test("timelines and pixels are each other's inverse, pinned ones on top", () => 
   for (let y = 0; y < 400; y++) {
     const timeline = geometry.timelineAt(y, view, extent);
     const top = geometry.yOf(timeline, view, extent);
-    assert.ok(timeline < 2 ? top <= y && y < top + 12 : top <= y + 1e-9 && y < top + 12, `${y}: timeline ${timeline} at ${top}`);
+    assert.ok(timeline < 2 ? top <= y && y < top + 22 : top <= y + 1e-9 && y < top + 12, `${y}: timeline ${timeline} at ${top}`);
   }
   assert.equal(geometry.timelineAt(0, view, extent), 0);
-  assert.equal(geometry.timelineAt(24, view, extent), 2 + 17);
+  assert.equal(geometry.timelineAt(44, view, extent), 2 + 17);
 });
 
 test("home shows everything, ten thousand timelines as well as two", () => {
@@ -63,11 +63,25 @@ test("all pinned timelines are seen, and others below them, however high timelin
       const view = geometry.clamp({ t0: 10, t1: 20, top: 0, timelineHeight }, all);
       for (let timeline = 0; timeline < Math.min(pinned + 1, timelines); timeline++) {
         const y = geometry.yOf(timeline, view, all);
-        near(y, timeline * view.timelineHeight);
-        assert.ok(y + view.timelineHeight <= height + 1e-6, `${pinned} of ${timelines} in ${height}: ${timeline} at ${y}`);
+        const high = geometry.heightOf(timeline, view, all);
+        near(y, timeline * geometry.heightOf(0, view, all));
+        assert.ok(timeline >= pinned || high >= Math.min(22, height / 2 / pinned) - 1e-6);
+        assert.ok(y + high <= height + 1e-6, `${pinned} of ${timelines} in ${height}: ${timeline} at ${y}`);
       }
     }
   }
+});
+
+test("pinned timelines stay high where the others are low, and all others fit below them", () => {
+  const all = { ...extent, timelines: 10_000, pinned: 12, height: 600 };
+  const view = geometry.home(all);
+  assert.equal(geometry.heightOf(11, view, all), 22);
+  near(geometry.heightOf(12, view, all), (600 - 12 * 22) / (10_000 - 12));
+  near(geometry.yOf(9999, view, all) + view.timelineHeight, 600);
+  assert.equal(geometry.timelineAt(11.5 * 22, view, all), 11);
+  assert.equal(geometry.timelineAt(12 * 22 + 0.001, view, all), 12);
+  // Of many there is room for half of the page.
+  near(geometry.pinnedHeight(view, { ...all, pinned: 60 }), 300);
 });
 
 test("a finding's timelines are high enough to be seen among many, and all timelines stay where they fit", () => {
