@@ -355,6 +355,11 @@ impl Function {
     pub fn first(&self, kind: Kind) -> Option<usize> {
         self.params.iter().position(|p| p.kind == kind)
     }
+
+    /// Whether it sets or clears the atomic mode of a file.
+    pub fn sets_atomic_mode(&self) -> bool {
+        self.name == "MPI_File_set_atomicity"
+    }
 }
 
 impl Param {

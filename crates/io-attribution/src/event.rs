@@ -50,6 +50,8 @@ pub enum AttributionEventKind {
         call: u64,
         /// Bytes moved according to the status; `None` if not known.
         moved: Option<u64>,
+        /// True if the call that completed it has an error for it.
+        failed: bool,
     },
     /// A descriptor refers to a file from now on.
     File(SeenFile),
@@ -139,6 +141,8 @@ pub struct AccessEvent {
     pub bytes: Option<u64>,
     /// True if the access may go on after the call has returned: it is nonblocking, or begins a split access.
     pub outlasts: bool,
+    /// True if the call returned an error.
+    pub failed: bool,
 }
 
 /// A file that a descriptor refers to.

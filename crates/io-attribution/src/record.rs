@@ -77,6 +77,8 @@ pub struct DataAccessCall {
     pub pieces: u64,
     /// True if another call of the same collective access writes some of its bytes, too.
     pub overlaps: bool,
+    /// True if the call failed, or the one that completed its access has an error for it.
+    pub failed: bool,
 }
 
 impl DataAccessCall {

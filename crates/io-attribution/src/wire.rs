@@ -69,7 +69,7 @@ structures! {
     FileView { file displacement etype extent size bounding_extent converted runs }
     EvenRun { offset length count stride }
     UnrecordedAccesses { handle first collective outlasts }
-    AccessEvent { call function start stop handle sequence writes position bytes outlasts }
+    AccessEvent { call function start stop handle sequence writes position bytes outlasts failed }
     SeenFile { seen handle role device inode name }
     EnclosingCall { call function start }
     OperationEvent { kind lane start stop error record file inside outstanding arrived }
@@ -236,7 +236,14 @@ impl Wire for AttributionEventKind {
             AttributionEventKind::Closed { handle } => with(2, handle, out),
             AttributionEventKind::View(part) => with(3, part, out),
             AttributionEventKind::Access(access) => with(4, access, out),
-            AttributionEventKind::Complete { call, moved } => (5u8, *call, *moved).put(out),
+            AttributionEventKind::Complete {
+                call,
+                moved,
+                failed,
+            } => {
+                (5u8, *call, *moved).put(out);
+                failed.put(out);
+            }
             AttributionEventKind::File(file) => with(6, file, out),
             AttributionEventKind::Begins(operation) => with(7, operation, out),
             AttributionEventKind::Operation(operation) => with(8, operation, out),
@@ -261,6 +268,7 @@ impl Wire for AttributionEventKind {
             5 => AttributionEventKind::Complete {
                 call: Wire::take(b)?,
                 moved: Wire::take(b)?,
+                failed: Wire::take(b)?,
             },
             6 => AttributionEventKind::File(Wire::take(b)?),
             7 => AttributionEventKind::Begins(Wire::take(b)?),
@@ -328,6 +336,7 @@ mod tests {
             position: AccessPosition::At(-1),
             bytes: Some(u64::MAX),
             outlasts: false,
+            failed: true,
         };
         let whats = [
             AttributionEventKind::Thread {
@@ -356,6 +365,7 @@ mod tests {
             AttributionEventKind::Complete {
                 call: 3,
                 moved: Some(8),
+                failed: true,
             },
             AttributionEventKind::File(SeenFile {
                 seen: 0,

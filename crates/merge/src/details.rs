@@ -101,6 +101,10 @@ impl ProcessWalk<'_> {
             }
             push_text(details, self.numbers.started_collectives().as_bytes());
         }
+        if wanted.atomic {
+            let flag = int(plan.and_then(FunctionPlan::atomic_mode));
+            push_int(details, flag.map(|flag| i32::from(flag != 0)));
+        }
         if wanted.makes {
             self.push_communicator(details, plan, call);
         }

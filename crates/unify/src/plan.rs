@@ -304,6 +304,12 @@ impl<'t> FunctionPlan<'t> {
         self.function.first(Kind::LockType)
     }
 
+    /// Whether the call sets or clears the atomic mode of a file.
+    pub fn atomic_mode(&self) -> Option<ParameterIndex> {
+        let flag = self.function.first(Kind::Logical)?;
+        self.function.sets_atomic_mode().then_some(flag)
+    }
+
     /// The file offset.
     pub fn offset(&self) -> Option<ParameterIndex> {
         self.function.first(Kind::Offset)

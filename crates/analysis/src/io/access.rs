@@ -102,7 +102,9 @@ pub struct AccessTotals {
     pub calls: u64,
     /// Whether they write; of rows that hold both kinds that of the last one.
     pub writes: bool,
-    /// Bytes they asked for.
+    /// Calls that failed.
+    pub failed: u64,
+    /// Bytes they asked for, those that failed left out.
     pub asked: u64,
     /// Bytes of theirs that transfers moved; larger than `asked` where it is not known which of several served them.
     pub carried: u64,

@@ -112,7 +112,9 @@ impl IoReportCollector {
             return;
         }
         self.report.lasts(call.place.ns, call.stop);
-        self.accesses.call(rank, call);
+        if !call.failed {
+            self.accesses.call(rank, call);
+        }
         let Some(open) = self.calls.get(call.call) else {
             self.report.late += 1;
             return;
@@ -350,7 +352,13 @@ impl IoReportCollector {
 fn add(row: &mut AccessTotals, made: &DataAccessCall, open: &OpenAccess) {
     row.calls += 1;
     row.writes = made.writes;
-    row.asked = row.asked.saturating_add(made.bytes);
+    // What a failed call asked for was not wanted again from another one.
+    if made.failed {
+        row.failed += 1;
+    } else {
+        row.asked = row.asked.saturating_add(made.bytes);
+        row.sizes.add(made.bytes);
+    }
     row.carried = row.carried.saturating_add(open.carried);
     row.hole_bytes_read = row.hole_bytes_read.saturating_add(open.hole_bytes_read);
     row.hole_bytes_written = row
@@ -364,7 +372,6 @@ fn add(row: &mut AccessTotals, made: &DataAccessCall, open: &OpenAccess) {
     row.pending = row.pending.saturating_add(made.pending());
     row.deferred += u64::from(made.pending() > 0);
     row.durations.add(made.duration() as f64);
-    row.sizes.add(made.bytes);
     row.caused.add(open.of_ranks());
     for caused in &open.caused {
         let per_call = row.kinds.entry(caused.key).or_default();

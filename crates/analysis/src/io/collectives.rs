@@ -131,7 +131,7 @@ impl Groups {
                     .bounding_extent
                     .filter(|_| made.writes && made.pieces == 1),
                 overwritten: overlaps || open.may_carry,
-                bytes: made.bytes,
+                bytes: if made.failed { 0 } else { made.bytes },
                 extent: made.bounding_extent,
                 own_transfers,
             })

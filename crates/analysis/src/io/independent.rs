@@ -15,6 +15,8 @@ const PATTERNS: usize = 1 << 18;
 const FILES: usize = 1 << 16;
 /// Files whose opening by a rank is remembered until it uses them.
 const OPENED: usize = 1 << 16;
+/// Pairs of a file and a rank of which it is known how often the rank waited for the device.
+const SYNCED: usize = 1 << 16;
 
 /// Accesses of ranks by where they lie in the files.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +33,8 @@ pub struct IndependentAccesses {
     pub sizes: BTreeMap<u64, u64>,
     /// Number of files that several ranks accessed.
     pub shared_files: u64,
+    /// Waits for the device, by file and rank.
+    pub syncs: BTreeMap<(u32, u32), Part>,
     /// The longest time from opening a file to its first use.
     pub opened_early: Option<OpenedEarly>,
 }
@@ -97,6 +101,15 @@ impl AccessesCollector {
             uses.writes += 1;
             if self.opened.len() < OPENED {
                 self.opened.insert((file, rank), operation.stop);
+            }
+        }
+        if let (Doing::Sync, Some(file), 0) = (doing, operation.file, operation.error) {
+            // What was written before is safe: writing it anew is another state, as of a file that somebody has read.
+            self.uses.entry(file).or_default().reads += 1;
+            let syncs = &mut self.found.syncs;
+            let key = (file, rank);
+            if syncs.len() < SYNCED || syncs.contains_key(&key) {
+                syncs.entry(key).or_default().add(0, duration(operation));
             }
         }
         // An operation inside of MPI without a call belongs to one that is not recorded.

@@ -35,7 +35,9 @@ pub use independent::{IndependentAccesses, OpenedEarly};
 pub use kinds::{Doing, KindKey, KindRow, OperationOwner, Sizes, duration, moved};
 pub use own::OwnFileCalls;
 pub use pattern::{AccessPattern, BLOCK, Part, SMALL, Sharing};
-pub use run::{CallSum, FileSystem, FileWaits, IoLibrary, RunFacts, RunFactsCollector};
+pub use run::{
+    AtomicModes, CallSum, FileSystem, FileWaits, IoLibrary, RankSyncs, RunFacts, RunFactsCollector,
+};
 pub use servers::{DeviceRow, LowerTotals, ServerRow, WorkTotals};
 pub use slowest::Slow;
 pub use summary::{AccessSummary, Common, RankTime};

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 pub const SMALL: u64 = 64 << 10;
 /// Block of file systems and page of memory, bytes.
 pub const BLOCK: u64 = 4096;
+/// A request of this size or more moves data at full speed on every file system in use: it is the stripe of Lustre, and below it Drishti calls
+/// a request small. The two blocks at its ends that it shares with others are less than a hundredth of it.
+pub const LARGE: u64 = 1 << 20;
 /// Sizes and strides that are counted each; more are not told apart.
 const COMMON: usize = 64;
 /// Pieces of a file that are remembered as accessed, of one rank.
@@ -60,8 +63,10 @@ pub struct AccessPattern {
     pub all: Part,
     /// Accesses below [`SMALL`].
     pub small: Part,
-    /// Accesses that do not begin and end at multiples of [`BLOCK`].
+    /// Accesses below [`LARGE`] that do not begin and end at multiples of [`BLOCK`].
     pub unaligned: Part,
+    /// Accesses of [`LARGE`] and more that do not begin and end at multiples of [`BLOCK`].
+    pub unaligned_large: Part,
     /// Accesses of several pieces.
     pub in_pieces: Part,
     /// Accesses that begin where the one before ended.
@@ -100,7 +105,11 @@ impl AccessPattern {
             return;
         };
         if start % BLOCK != 0 || end % BLOCK != 0 {
-            self.unaligned.add(bytes, ns);
+            let part = match bytes < LARGE {
+                true => &mut self.unaligned,
+                false => &mut self.unaligned_large,
+            };
+            part.add(bytes, ns);
         }
         let is_again = access.pieces == 1 && self.covered.add(start, end);
         if is_again {
@@ -337,8 +346,9 @@ mod tests {
 
     #[test]
     fn alignment_and_size() {
-        let pattern = pattern(&[(0, 4096), (4096, 1 << 20), (1, 4096), (0, 100)]);
+        let pattern = pattern(&[(0, 4096), (4096, 1 << 20), (1, 4096), (0, 100), (1, LARGE)]);
         assert_eq!((pattern.unaligned.calls, pattern.small.calls), (2, 3));
+        assert_eq!(pattern.unaligned_large.calls, 1);
         assert_eq!(pattern.sizes[&4096], 2);
     }
 

@@ -8,7 +8,9 @@ use blockfile::operation as op;
 use io_attribution::draw::{Shows, shows, time_to_completion};
 use io_attribution::{FileRole, OpenedFile};
 use std::collections::{BTreeMap, BTreeSet};
-use trace_model::{Actor, Category, Definitions, Drawable, Lane, Topology, lane_of};
+use trace_model::{
+    Actor, Category, Definitions, Drawable, InfoValue, Lane, Topology, info_values, lane_of,
+};
 
 /// A wait that begins at most this long after the call whose request it waits for leaves no time to compute, ns: less than a small transfer takes.
 const AT_ONCE_NS: i64 = 100_000;
@@ -72,10 +74,32 @@ pub struct RunFacts {
     pub has_pnetcdf: bool,
     /// Calls of MPI-IO by function.
     pub calls: BTreeMap<String, CallSum>,
+    /// Calls of MPI_File_sync and MPI_File_open by rank.
+    pub syncs: BTreeMap<u32, RankSyncs>,
+    /// Calls of MPI_File_set_atomicity that ask for atomic mode, and those of which the trace does not tell what they ask for.
+    pub atomic: AtomicModes,
     /// Nonblocking accesses whose completion the next MPI call waited for, at once: by function, with the time of both calls.
     pub waited_at_once: BTreeMap<String, CallSum>,
     /// Time that other ranks waited for a rank while it was in MPI-IO or in file operations, by rank.
     pub waited_for: BTreeMap<u32, FileWaits>,
+}
+
+/// How often a rank opened files and waited for the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankSyncs {
+    /// Calls of MPI_File_sync.
+    pub syncs: u64,
+    /// Calls of MPI_File_open.
+    pub opens: u64,
+}
+
+/// Calls of MPI_File_set_atomicity by what they ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtomicModes {
+    /// Atomic mode.
+    pub asked: u64,
+    /// What the trace does not tell.
+    pub unknown: u64,
 }
 
 /// Time that other ranks waited for a rank which was in MPI-IO or in file operations, ns.
@@ -186,6 +210,16 @@ impl Begun {
     }
 }
 
+/// Whether a call of MPI_File_set_atomicity asks for atomic mode; `None` if its info does not tell.
+fn asks_for_atomic_mode(category: &Category, drawable: &Drawable<'_>) -> Option<bool> {
+    let mut values = info_values(category, drawable.info);
+    let (_, value) = values.find(|(name, _)| name.0.ends_with(b"atomic="))?;
+    match value {
+        InfoValue::Integer(flag) if flag >= 0 => Some(flag != 0),
+        _ => None,
+    }
+}
+
 /// Takes the drawables of a trace in order of their beginnings.
 #[derive(Debug)]
 pub struct RunFactsCollector {
@@ -194,6 +228,8 @@ pub struct RunFactsCollector {
     begun: HashMap<Lane, Begun>,
     /// Category of the events that tell when accesses were complete.
     access: Option<Category>,
+    /// Category of MPI_File_set_atomicity.
+    atomicity: Option<Category>,
     /// The latest data access of a thread.
     completed: HashMap<Lane, CompletedAccess>,
     rank: Option<u32>,
@@ -207,7 +243,7 @@ impl RunFactsCollector {
     pub fn new(definitions: &Definitions, rank: Option<u32>) -> Self {
         let mut facts = RunFacts::default();
         let mut categories = HashMap::default();
-        let mut access = None;
+        let (mut access, mut atomicity) = (None, None);
         for category in &definitions.categories {
             let name = category.name.to_str().into_owned();
             facts.has_hdf5 |= name.starts_with("H5");
@@ -219,6 +255,9 @@ impl RunFactsCollector {
             }
             if category.topology != Topology::State || !name.starts_with("MPI_") {
                 continue;
+            }
+            if name == "MPI_File_set_atomicity" {
+                atomicity = Some(category.clone());
             }
             let used = match &*name {
                 name if name.starts_with("MPI_File_i") => CategoryUse::Begins,
@@ -238,6 +277,7 @@ impl RunFactsCollector {
             lanes,
             begun: HashMap::default(),
             access,
+            atomicity,
             completed: HashMap::default(),
             rank,
             recording: HashSet::default(),
@@ -294,6 +334,21 @@ impl RunFactsCollector {
                 match calls.get_mut(name.as_str()) {
                     Some(sum) => sum.add(ns),
                     None => calls.entry(name.clone()).or_default().add(ns),
+                }
+                match name.as_str() {
+                    "MPI_File_sync" => self.facts.syncs.entry(rank).or_default().syncs += 1,
+                    "MPI_File_open" => self.facts.syncs.entry(rank).or_default().opens += 1,
+                    "MPI_File_set_atomicity" => {
+                        let modes = &mut self.facts.atomic;
+                        let category = self.atomicity.as_ref();
+                        match category.and_then(|category| asks_for_atomic_mode(category, drawable))
+                        {
+                            Some(true) => modes.asked += 1,
+                            Some(false) => {}
+                            None => modes.unknown += 1,
+                        }
+                    }
+                    _ => {}
                 }
                 if *used == CategoryUse::Begins {
                     let category = drawable.category;

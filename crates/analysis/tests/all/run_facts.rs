@@ -8,11 +8,16 @@ use trace_model::{
 const ACCESS: &[u8] = b"CallID=0x%X, function=%s, file=%d, sequence=%l, bytes=%l, first=%l, behind=%l, pieces=%l, lasts=%l ns, complete=%l ns, writes=%d, number=%d";
 
 /// Name, topology and info of each category; its number is its place.
-const CATEGORIES: [(&str, Topology, &[u8]); 4] = [
+const CATEGORIES: [(&str, Topology, &[u8]); 5] = [
     ("MPI_File_iwrite_at", Topology::State, b""),
     ("MPI_Wait", Topology::State, b""),
     ("MPI_Send", Topology::State, b""),
     ("I/O access", Topology::Event, ACCESS),
+    (
+        "MPI_File_set_atomicity",
+        Topology::State,
+        b"CallID=0x%X, handle=%d, atomic=%d",
+    ),
 ];
 
 /// What a rank does, and when (us).
@@ -21,6 +26,8 @@ enum Act {
     Begin(i64, i64, i64),
     /// Another call: its category.
     Call(i32, i64, i64),
+    /// A call of MPI_File_set_atomicity with this flag, -1 where it is not known.
+    Atomicity(i32),
 }
 
 fn facts(acts: &[Act]) -> RunFacts {
@@ -62,6 +69,11 @@ fn facts(acts: &[Act]) -> RunFacts {
                 put(3, &[start], info.bytes());
             }
             Act::Call(category, start, end) => put(category, &[start, end], b""),
+            Act::Atomicity(flag) => {
+                let mut info = InfoWriter::default();
+                info.long(1).int(0).int(flag);
+                put(4, &[0, 1], info.bytes());
+            }
         }
     }
     collector.finish(None)
@@ -116,4 +128,12 @@ fn ranks_without_calls_do_not_record() {
     // Rank 1 has a timeline and no call.
     assert_eq!(facts(&[Act::Call(SEND, 0, 1)]).ranks, 1);
     assert_eq!(facts(&[]).ranks, 2);
+}
+
+#[test]
+fn only_a_flag_that_is_set_asks_for_atomic_mode() {
+    let atomic = facts(&[1, 0, 1, 0, 0, -1].map(Act::Atomicity)).atomic;
+    assert_eq!((atomic.asked, atomic.unknown), (2, 1));
+    // Traces without the value in the info.
+    assert_eq!(facts(&[Act::Call(4, 0, 1)]).atomic.unknown, 1);
 }

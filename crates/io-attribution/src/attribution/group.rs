@@ -93,6 +93,7 @@ impl GroupMember {
                 _ => 0,
             },
             overlaps,
+            failed: self.access.failed,
         }
     }
 

@@ -94,9 +94,11 @@ impl<'t> Attributor<'t> {
             AttributionEventKind::View(part) => self.processes.entry(rank).or_default().view(part),
             AttributionEventKind::LeftOut(left_out) => return self.left_out(rank, left_out, put),
             AttributionEventKind::Access(access) => return self.access(rank, thread, access, put),
-            AttributionEventKind::Complete { call, moved } => {
-                return self.complete(rank, call, moved, time, put);
-            }
+            AttributionEventKind::Complete {
+                call,
+                moved,
+                failed,
+            } => return self.complete(rank, call, (moved, failed), time, put),
             AttributionEventKind::File(seen) => self.file(rank, seen),
             AttributionEventKind::Begins(operation) => {
                 let seen = self.seen(rank, &operation);
@@ -270,7 +272,7 @@ impl<'t> Attributor<'t> {
         &mut self,
         rank: u32,
         call: u64,
-        moved: Option<u64>,
+        (moved, failed): (Option<u64>, bool),
         time: i64,
         put: RecordSink<'_>,
     ) -> Result<(), Stop> {
@@ -283,6 +285,7 @@ impl<'t> Attributor<'t> {
         };
         if let Some(member) = group.member(call) {
             member.moved = moved;
+            member.access.failed |= failed;
             member.complete = Some(time);
         }
         group.complete += 1;

@@ -28,6 +28,8 @@ const PRECISIONS: [(Precision, &str); 5] = [
 
 /// Value of `writes` for a call of which another call of the same collective access writes some bytes, too; otherwise it is 0 or 1.
 const WRITES_AND_OVERLAPS: i32 = 2;
+/// Added to `writes` for a call that failed.
+const FAILED: i32 = 4;
 
 fn word<T: PartialEq>(words: &[(T, &'static str)], of: &T) -> &'static str {
     let found = words.iter().find(|(value, _)| value == of);
@@ -77,11 +79,13 @@ pub(super) fn write_call(call: &DataAccessCall, out: &mut InfoWriter) {
         .long(call.pieces as i64)
         .long(since(call.stop))
         .long(since(call.complete))
-        .int(match (call.writes, call.overlaps) {
-            (false, _) => 0,
-            (true, false) => 1,
-            (true, true) => WRITES_AND_OVERLAPS,
-        })
+        .int(
+            match (call.writes, call.overlaps) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => WRITES_AND_OVERLAPS,
+            } + if call.failed { FAILED } else { 0 },
+        )
         .int(call.function.into());
 }
 
@@ -252,7 +256,8 @@ pub(super) fn read<'a>(
             let bounding_extent = (v.long()?, v.long()?);
             let pieces = v.unsigned()?;
             let ends = [v.long()?, v.long()?].map(|since| place.ns.wrapping_add(since));
-            let writes = v.int()?;
+            let kind = v.int()?;
+            let (writes, failed) = (kind & !FAILED, kind & FAILED != 0);
             AttributionRecord::Call(DataAccessCall {
                 call,
                 function: u16::try_from(v.int()?).ok()?,
@@ -268,6 +273,7 @@ pub(super) fn read<'a>(
                     .then_some((bounding_extent.0 as u64, bounding_extent.1 as u64)),
                 pieces,
                 overlaps: writes == WRITES_AND_OVERLAPS,
+                failed,
             })
         }
         (DrawableMeaning::Operation(kind, has_call), [place, end]) => {

@@ -207,6 +207,7 @@ impl RankHandles {
             position: AccessPosition::Unknown,
             bytes,
             outlasts: matches!(io.phase, Phase::Nonblocking | Phase::Begin),
+            failed: call.code != 0,
         };
         let Some(open) = open else {
             return access;

@@ -315,15 +315,21 @@ impl<'a> RankContext<'a> {
         let payload = call.payload;
         let owner = i32::try_from(thread).unwrap_or(i32::MAX);
         let id = self.call_id(call.call);
-        let mut complete =
-            |call, moved| out.put(ns, thread, AttributionEventKind::Complete { call, moved });
+        let mut complete = |call, moved, failed| {
+            let what = AttributionEventKind::Complete {
+                call,
+                moved,
+                failed,
+            };
+            out.put(ns, thread, what);
+        };
         match plan.role {
             CallRole::Access { io, file } => {
                 let status = plan.status.and_then(|i| plan.status(payload, i));
                 let moved = status.filter(|_| call.code == 0).map(|s| s.bytes);
                 let raw = plan.handle(payload, file);
                 match io.phase {
-                    Phase::Blocking => complete(id, moved),
+                    Phase::Blocking => complete(id, moved, call.code != 0),
                     Phase::Nonblocking => {
                         let request = plan.request().filter(|_| call.code == 0);
                         let request = request
@@ -333,19 +339,19 @@ impl<'a> RankContext<'a> {
                             Some(request) => {
                                 // A handle that is given out again stands for something that is over.
                                 if let Some(old) = self.requests.get(request) {
-                                    complete(old, None);
+                                    complete(old, None, false);
                                 }
                                 self.requests.insert(request, id, RequestUse::Own, owner);
                             }
-                            None => complete(id, None),
+                            None => complete(id, None, call.code != 0),
                         }
                     }
-                    Phase::Begin if call.code != 0 => complete(id, None),
+                    Phase::Begin if call.code != 0 => complete(id, None, true),
                     Phase::Begin => {}
                     Phase::End => {
                         let open = raw.and_then(|raw| self.handles.get_mut(raw));
                         if let Some(begun) = open.and_then(|open| open.begun.take()) {
-                            complete(begun, moved);
+                            complete(begun, moved, call.code != 0);
                         }
                     }
                 }
@@ -353,7 +359,8 @@ impl<'a> RankContext<'a> {
             CallRole::Complete(completion) if !self.requests.is_empty() => {
                 completion.each(plan, call, self.pending_error, |done| {
                     if let Some(access) = self.requests.complete(done.request, owner) {
-                        complete(access, done.status.filter(|_| done.worked).map(|s| s.bytes));
+                        let moved = done.status.filter(|_| done.worked).map(|s| s.bytes);
+                        complete(access, moved, !done.worked);
                     }
                 });
             }

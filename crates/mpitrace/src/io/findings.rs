@@ -6,7 +6,11 @@ use serde_json::{Map, Value, json};
 
 /// Seconds that a finding cost, what it is, and how sure it is.
 pub fn words(finding: &IoFinding) -> String {
-    format!("{} ({})", finding.text, finding.sureness.word())
+    let little = match finding.costs_next_to_nothing() {
+        true => " It costs next to nothing in this run.",
+        false => "",
+    };
+    format!("{}{little} ({})", finding.text, finding.sureness.word())
 }
 
 /// The time that it cost; a dash for findings that are about results.

@@ -85,7 +85,11 @@ fn advice(out: &mut ReportText, report: &IoReport, facts: &RunFacts) {
     if found.is_empty() {
         return;
     }
-    out.head("Worth a look: what it cost all ranks, the most first");
+    let is_worth_it = found.iter().any(|finding| !finding.costs_next_to_nothing());
+    out.head(match is_worth_it {
+        true => "Worth a look: what it cost all ranks, the most first",
+        false => "Nothing of weight: what it cost all ranks, the most first",
+    });
     for finding in &found {
         let cost = format!("{:>9}  ", findings::cost(finding));
         out.wrapped(&cost, &findings::words(finding));
@@ -157,12 +161,19 @@ fn summary(out: &mut ReportText, report: &IoReport) {
         let amplified = access.amplification();
         let amplified =
             amplified.map_or(String::new(), |a| format!(" ({a:.2} for each asked for)"));
-        out.line(&format!(
-            "  {} asked to be {what} by {}, {} moved{amplified}",
-            bytes(access.asked),
-            counted(access.calls, "call"),
-            bytes(access.moved()),
-        ));
+        let failed = match access.failed {
+            0 => String::new(),
+            failed => format!("; {} that failed left out", counted(failed, "call")),
+        };
+        out.wrapped(
+            "  ",
+            &format!(
+                "{} asked to be {what} by {}, {} moved{amplified}{failed}",
+                bytes(access.asked),
+                counted(access.calls - access.failed, "call"),
+                bytes(access.moved()),
+            ),
+        );
     }
     if calls + report.operations() == 0 {
         out.line("No MPI-IO call and no file operation was found. They are in the recorder's block files, and in the SLOG2");

@@ -131,6 +131,8 @@ pub struct CallDetails {
     /// `sends=`, `receives=`, `prepared=`: numbers of the requests by which the call starts persistent sends and receives; of collective
     /// operations both numbers, a text such as `7:2`.
     pub started: bool,
+    /// `atomic=`: i32 1 if the call sets the atomic mode of a file, 0 if it clears it.
+    pub atomic: bool,
     /// `makes=`, `remote=`, `sources=`: i32 number of the communicator that the call makes, as lines have it; of an intercommunicator, that
     /// of its local side, and that of its remote side, which is else −1; ranks whose data neighbourhood calls on it get, a text such as `1,3-4`.
     pub makes: bool,
@@ -237,6 +239,7 @@ impl CallDetails {
                 ..CallDetails::default()
             },
             _ => CallDetails {
+                atomic: function.sets_atomic_mode(),
                 // Those that ranks make together are waited for.
                 request: makes_request && function.io.is_some_and(|io| io.collective),
                 handle: function.shared_handle().is_some(),
@@ -270,6 +273,7 @@ impl CallDetails {
             (self.exclusive, "exclusive=%d"),
             (self.prepared.is_some(), "prepared=%d"),
             (self.started, "sends=%s, receives=%s, prepared=%s"),
+            (self.atomic, "atomic=%d"),
             (self.makes, "makes=%d, remote=%d, sources=%s"),
         ];
         let values = values.iter().filter(|(is_there, _)| *is_there);
@@ -598,6 +602,8 @@ mod tests {
             ("MPI_Rget_c", "bytes=%l, request=%d, handle=%d, target=%d"),
             ("MPI_File_iread_all", "request=%d, handle=%d"),
             ("MPI_File_iread", ""),
+            ("MPI_File_set_atomicity", "handle=%d, atomic=%d"),
+            ("MPI_File_get_atomicity", "handle=%d"),
             ("MPI_Cart_create", "makes=%d, remote=%d, sources=%s"),
             (
                 "MPI_Comm_idup",

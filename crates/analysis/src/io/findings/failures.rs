@@ -1,4 +1,4 @@
-//! Operations that failed or moved less than they were to.
+//! Calls and operations that failed, and operations that moved less than they were to.
 
 use super::{Evidence, IoFinding, Sureness};
 use crate::io::kinds::{Doing, KindKey};
@@ -19,18 +19,30 @@ impl Evidence<'_> {
             .clone()
             .filter(|(key, row)| row.failed > 0 && serious(key))
             .collect();
-        if !failed.is_empty() {
-            let kinds: Vec<String> = failed
+        let calls = self
+            .report
+            .functions
+            .iter()
+            .filter(|(_, row)| row.failed > 0);
+        let calls: Vec<_> = calls.map(|(name, row)| (row.failed, name)).collect();
+        if !failed.is_empty() || !calls.is_empty() {
+            let of_calls = calls
                 .iter()
-                .map(|(key, row)| {
-                    let name = key.describe().map_or("operation", |kind| kind.name);
-                    format!("{} x {name}", row.failed)
-                })
+                .map(|(count, name)| format!("{count} x {name}"));
+            let kinds = failed.iter().map(|(key, row)| {
+                let name = key.describe().map_or("operation", |kind| kind.name);
+                format!("{} x {name}", row.failed)
+            });
+            let names = [of_calls.collect::<Vec<_>>(), kinds.collect()];
+            let sentences = ["Calls", "Operations"].into_iter().zip(&names);
+            let text: Vec<String> = sentences
+                .filter(|(_, names)| !names.is_empty())
+                .map(|(what, names)| format!("{what} failed: {}.", names.join(", ")))
                 .collect();
-            let text = format!("Operations failed: {}.", kinds.join(", "));
-            let count = failed.iter().map(|(_, row)| row.failed).sum();
-            let finding = IoFinding::new("failed", Sureness::Sure, 0, text);
-            found.push(finding.with(&[("operations", count)]));
+            let operations = failed.iter().map(|(_, row)| row.failed).sum();
+            let calls = calls.iter().map(|(count, _)| count).sum();
+            let finding = IoFinding::new("failed", Sureness::Sure, 0, text.join(" "));
+            found.push(finding.with(&[("operations", operations), ("calls", calls)]));
         }
         let writes = rows.filter(|(key, _)| key.is_of_rank() && is_write(key));
         let short: u64 = writes.map(|(_, row)| row.short).sum();

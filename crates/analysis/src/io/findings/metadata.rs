@@ -13,6 +13,10 @@ const LITTLE: u64 = 1 << 20;
 /// Metadata that take a third of the time of all I/O.
 const METADATA_PART: u64 = 3;
 
+/// Or so many calls on metadata, ten for each access, whatever they take: on a file system that hosts share each is a question to one server.
+const MANY_QUESTIONS: u64 = 1000;
+const QUESTIONS_PER_ACCESS: u64 = 10;
+
 /// A file that is open for so long before its first use could have been opened later, ns. One second: less is start-up.
 const EARLY_NS: u64 = 1_000_000_000;
 
@@ -107,7 +111,10 @@ impl Evidence<'_> {
         let transfers =
             self.report.reads.calls + self.report.writes.calls + own.read.calls + own.written.calls;
         let all = accesses.saturating_add(ns);
-        if calls < FEW || calls < transfers || ns < all / METADATA_PART {
+        let takes_time = calls >= FEW && calls >= transfers && ns >= all / METADATA_PART;
+        let is_much =
+            calls >= MANY_QUESTIONS && calls >= transfers.saturating_mul(QUESTIONS_PER_ACCESS);
+        if !takes_time && !is_much {
             return None;
         }
         let text = format!(
@@ -116,7 +123,11 @@ impl Evidence<'_> {
             percent(ns, all),
             counted(transfers, "access")
         );
-        let finding = IoFinding::new("metadata", Sureness::Likely, ns, text);
+        let sureness = match takes_time {
+            true => Sureness::Likely,
+            false => Sureness::Possible,
+        };
+        let finding = IoFinding::new("metadata", sureness, ns, text);
         Some(finding.with(&[("calls", calls), ("accesses", transfers)]))
     }
 

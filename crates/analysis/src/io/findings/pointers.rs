@@ -20,19 +20,30 @@ impl Evidence<'_> {
             let finding = IoFinding::new("shared_pointers", Sureness::Likely, ns, text);
             found.push(finding.with(&[("calls", calls)]));
         }
-        let atomic = self.facts.sum(|name| name == "MPI_File_set_atomicity");
+        let atomic = self.facts.atomic;
+        let calls = atomic.asked + atomic.unknown;
         let locks = self.report.reads.times.lock;
         let locks = locks.saturating_add(self.report.writes.times.lock);
-        if atomic.calls > 0 && locks > 0 {
+        if calls > 0 && locks > 0 {
             let text = format!(
-                "MPI_File_set_atomicity was called {}, and data accesses take locks: in atomic mode ranks write one after the other.",
-                match atomic.calls {
+                "MPI_File_set_atomicity was called {}{}, and data accesses take locks: in atomic mode ranks write one after the other.",
+                match calls {
                     1 => "once".to_owned(),
                     n => format!("{n} times"),
+                },
+                if atomic.unknown > 0 {
+                    " (the trace does not tell whether to set or to clear it)"
+                } else {
+                    " to set it"
                 }
             );
-            let finding = IoFinding::new("atomic_mode", Sureness::Likely, locks, text);
-            found.push(finding.with(&[("calls", atomic.calls)]));
+            let sureness = if atomic.unknown > 0 {
+                Sureness::Possible
+            } else {
+                Sureness::Likely
+            };
+            let finding = IoFinding::new("atomic_mode", sureness, locks, text);
+            found.push(finding.with(&[("calls", calls)]));
         }
         found
     }

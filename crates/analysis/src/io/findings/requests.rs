@@ -1,6 +1,7 @@
 //! Small requests and requests that do not fit the blocks of the file system.
 
 use super::{Evidence, FEW, IoFinding, Sureness, counted};
+use crate::io::FileSystem;
 use crate::io::pattern::{BLOCK, Part, SMALL};
 use trace_model::units::bytes;
 
@@ -15,12 +16,21 @@ impl Evidence<'_> {
         let mut found = Vec::new();
         let (mut all, mut small, mut unaligned) =
             (Part::default(), Part::default(), Part::default());
-        for pattern in self.report.accesses.patterns.values() {
+        let hosts_share = matches!(
+            self.facts.file_system,
+            FileSystem::Lustre | FileSystem::Shared
+        );
+        for ((file, _, writes), pattern) in &self.report.accesses.patterns {
             all.join(&pattern.all);
             small.join(&pattern.small);
             // The pieces of a view have borders of their own, which are told of elsewhere.
             if pattern.in_pieces.calls == 0 {
                 unaligned.join(&pattern.unaligned);
+                // Of a large request the ends count only where another host may hold the lock of a block that is to be written.
+                let sharing = self.report.accesses.sharing.get(&(*file, *writes));
+                if *writes && hosts_share && sharing.is_some_and(|s| s.ranks > 1) {
+                    unaligned.join(&pattern.unaligned_large);
+                }
             }
         }
         if small.calls >= FEW && small.calls * SHARE >= all.calls {

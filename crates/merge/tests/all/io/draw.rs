@@ -199,6 +199,7 @@ fn call() -> impl Strategy<Value = AttributionRecord> {
                 bounding_extent,
                 pieces,
                 overlaps: writes && pieces % 2 == 1,
+                failed: pieces % 3 == 1,
             })
         },
     )

@@ -71,6 +71,7 @@ impl Story {
             bounding_extent: None,
             pieces: 0,
             overlaps: false,
+            failed: false,
         }));
         match self.facts.last_mut() {
             Some(AttributionRecord::Call(call)) => call,

@@ -102,6 +102,7 @@ impl Run {
             position: AccessPosition::At(at),
             bytes: Some(bytes),
             outlasts: false,
+            failed: false,
         };
         self.put(time, RANK, 0, AttributionEventKind::Access(access));
         let moved = Some(bytes);
@@ -109,7 +110,11 @@ impl Run {
             time + 100,
             RANK,
             0,
-            AttributionEventKind::Complete { call, moved },
+            AttributionEventKind::Complete {
+                call,
+                moved,
+                failed: false,
+            },
         );
     }
 

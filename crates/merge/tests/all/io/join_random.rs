@@ -94,6 +94,7 @@ fn access(rank: u32, number: u64, time: i64, asks: Asks) -> AttributionEvent {
             position: AccessPosition::At(asks.at),
             bytes: Some(asks.bytes),
             outlasts: asks.outlasts,
+            failed: false,
         }),
     )
 }
@@ -128,7 +129,12 @@ fn transfer(rank: u32, inside: u64, time: i64, write: bool, range: (u64, u64)) -
 
 fn complete(rank: u32, number: u64) -> AttributionEvent {
     let call = call_id(rank, number);
-    item(rank, AttributionEventKind::Complete { call, moved: None })
+    let what = AttributionEventKind::Complete {
+        call,
+        moved: None,
+        failed: false,
+    };
+    item(rank, what)
 }
 
 /// Joins items that are in order of time.

@@ -1,5 +1,6 @@
 //! From MPI-IO calls to the operations below: the join, its report, its picture.
 
+mod advice;
 mod draw;
 mod drawn;
 pub mod facts;
