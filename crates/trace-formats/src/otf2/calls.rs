@@ -25,7 +25,6 @@ impl EventMaker {
         time: u64,
         location: usize,
     ) -> Result<(), Otf2Error> {
-        self.begin(point, time, location)?;
         let (Some(entry), Some(place)) = (
             self.categories.get(&point.category),
             self.places.of_line(point.line),
@@ -46,6 +45,8 @@ impl EventMaker {
         region.completes.extend(values.completes_one);
         region.receives = self.requests.receives(place.process, &region.completes);
         let process = place.process;
+        let beside = self.untold(process, call, &values, &region.completes);
+        self.begin(point, time, location, &beside)?;
         if let (Some(made), Some(remote)) = (values.makes, values.remote) {
             self.comms.note_remote(made, remote);
         }

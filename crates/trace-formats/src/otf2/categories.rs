@@ -9,6 +9,7 @@ use super::definition_writer::RegionDefinition;
 use super::events::EventMaker;
 use super::functions::RegionKind;
 use super::info::InfoReader;
+use super::numbers::{REQUEST, value_type};
 
 impl EventMaker {
     /// Defines the categories of a trace.
@@ -29,6 +30,11 @@ impl EventMaker {
             let is_region = matches!(meaning, Meaning::Region | Meaning::Marker);
             let attributes = Some(&mut self.attributes).filter(|_| is_region);
             let reader = InfoReader::new(category, &mut self.strings, attributes);
+            if is_region && reader.tells_requests() {
+                // Readers see by it which numbers requests have.
+                let name = self.strings.id(REQUEST);
+                self.attributes.id(name, value_type::INT64);
+            }
             let mut region = 0;
             if is_region {
                 region = u32::try_from(self.regions.len()).unwrap_or(0);

@@ -80,6 +80,12 @@ impl Comms {
         self.by_number.get(&comm).map_or(0, |&at| at as u32)
     }
 
+    /// Reference of a communicator of the trace; `None` of one without ranks.
+    pub(super) fn known_reference(&self, comm: i32) -> Option<u32> {
+        let at = self.by_number.get(&comm)?;
+        u32::try_from(*at).ok()
+    }
+
     /// Number of ranks of a communicator of the trace.
     pub(super) fn size(&self, comm: i32) -> usize {
         let members = self.by_number.get(&comm);

@@ -266,12 +266,14 @@ impl EventMaker {
         }
     }
 
-    /// Writes the start of a region with its attributes. One of them tells the communicator that its timeline is about, where no event does.
+    /// Writes the start of a region with its attributes and these beside. One of them tells the communicator that its timeline is about, where no
+    /// event does.
     pub(super) fn begin(
         &mut self,
         point: &DrawablePoint,
         time: u64,
         location: usize,
+        beside: &[Attribute],
     ) -> Result<(), Otf2Error> {
         let Some(entry) = self.categories.get(&point.category) else {
             return Ok(());
@@ -295,6 +297,7 @@ impl EventMaker {
             let attribute = self.attributes.id(name, value_type::COMM);
             list.push((attribute, AttributeValue::Comm(comm)));
         }
+        list.extend(beside);
         let attributes = list.as_slice();
         let event = Event::Enter { region, attributes };
         self.archive.write(location, time, &event)
@@ -311,7 +314,7 @@ impl EventMaker {
         if entry.meaning != Meaning::Marker {
             return Ok(());
         }
-        self.begin(point, time, location)?;
+        self.begin(point, time, location, &[])?;
         let Some(entry) = self.categories.get(&point.category) else {
             return Ok(());
         };

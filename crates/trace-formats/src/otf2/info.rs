@@ -81,6 +81,12 @@ impl InfoReader {
         &self.category
     }
 
+    /// Whether a value is the number of a request.
+    pub(super) fn tells_requests(&self) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|(field, _)| matches!(field, Field::Request | Field::Completes))
+    }
+
     /// Whether the values of a category name a file and its path, or tell which file a call of MPI is about.
     pub(super) fn tells_of_files(category: &Category) -> bool {
         let names = value_names(category);

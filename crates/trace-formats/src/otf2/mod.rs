@@ -32,6 +32,7 @@ mod read_functions;
 mod requests;
 mod strings;
 mod symbols;
+mod untold;
 mod values;
 mod window_calls;
 mod window_event;

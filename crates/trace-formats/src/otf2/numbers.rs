@@ -16,6 +16,10 @@ pub(super) const FIRST_NO_ROOT: u32 = u32::MAX - 2;
 /// Attribute by which mpitrace tells the communicator that the timeline of a region is about.
 pub(super) const TIMELINE_COMM: &str = "timeline communicator";
 
+/// Attribute by which mpitrace tells the request of a call where no event does. Where it is defined, numbers of requests in events are those of
+/// [`super::requests::request_id`].
+pub(super) const REQUEST: &str = "request";
+
 /// `OTF2_Type`: types of attributes and metrics.
 pub(super) mod value_type {
     pub const UINT8: u8 = 1;

@@ -1,6 +1,7 @@
 //! Operations that are not complete, by their requests.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 use trace_model::hash::Map;
 
@@ -31,11 +32,28 @@ struct Key {
     is_receive: bool,
 }
 
-/// Operations of all processes that are not complete, each with a number that no other operation of the archive has.
+/// Operations of all processes that are not complete, each with a number that no other operation of its process has.
 #[derive(Debug, Default)]
 pub(super) struct RequestTable {
     operations: Map<Key, (u64, Operation)>,
-    last_id: u64,
+    /// The greatest request so far, by process and whether it is a receive.
+    greatest: Map<(usize, bool), u32>,
+    /// Operations whose request was not greater than those before.
+    repeated: u64,
+}
+
+/// Bits of the number of an operation that tell its request.
+const REQUEST_BITS: u32 = 33;
+
+/// Number in an archive of an operation of a process: twice that of its request in infos, and one more for a receive. Above these bits stands a
+/// number by which operations of one request differ; the first one has 0.
+pub(super) fn request_id(request: u32, is_receive: bool, repeated: u64) -> u64 {
+    (repeated << REQUEST_BITS) + 2 * u64::from(request) + u64::from(is_receive)
+}
+
+/// Number of the request in infos that stands for the operation with this number in an archive.
+pub(super) fn request_of_id(id: u64) -> u32 {
+    (id >> 1) as u32
 }
 
 impl RequestTable {
@@ -49,10 +67,30 @@ impl RequestTable {
 
     /// Begins an operation, and gives its number.
     pub(super) fn begin(&mut self, process: usize, request: u32, operation: Operation) -> u64 {
-        self.last_id += 1;
         let key = RequestTable::key(process, request, &operation);
-        self.operations.insert(key, (self.last_id, operation));
-        self.last_id
+        let mut repeated = 0;
+        match self.greatest.entry((process, key.is_receive)) {
+            Entry::Vacant(entry) => _ = entry.insert(request),
+            Entry::Occupied(mut entry) if request > *entry.get() => _ = entry.insert(request),
+            Entry::Occupied(_) => {
+                self.repeated += 1;
+                repeated = self.repeated;
+            }
+        }
+        let id = request_id(request, key.is_receive, repeated);
+        self.operations.insert(key, (id, operation));
+        id
+    }
+
+    /// Whether a request stands for an operation of which events tell.
+    pub(super) fn is_told(&self, process: usize, request: u32) -> bool {
+        [false, true].into_iter().any(|is_receive| {
+            self.operations.contains_key(&Key {
+                process,
+                request,
+                is_receive,
+            })
+        })
     }
 
     /// Takes out what a request stands for: a send or a collective operation, and a receive.
@@ -127,6 +165,7 @@ mod tests {
         let a = table.begin(0, 1, receive(Some(3), None));
         let b = table.begin(0, 2, receive(Some(4), Some(7)));
         let c = table.begin(0, 3, receive(None, None));
+        assert_eq!([a, b, c], [3, 5, 7]);
         // Another process has requests of its own.
         assert_eq!(table.complete(1, 1), [None, None]);
         let mut requests = table.receives(0, &[1, 2, 9, 3]);
@@ -147,7 +186,15 @@ mod tests {
         let receive = table.begin(0, 1, Operation::Receive { source, tag: None });
         let mut requests = table.receives(0, &[1]);
         assert_eq!(table.received(0, &mut requests, 0, 0), Some(receive));
+        assert_eq!((send, receive), (2, 3));
+        // A request that comes again before its operation is complete.
+        let again = table.begin(0, 1, Operation::Send);
+        assert!(again > u64::from(u32::MAX));
+        assert_eq!([send, receive, again].map(request_of_id), [1, 1, 1]);
+        let send = again;
         let left = [Some((send, Operation::Send)), None];
         assert_eq!(table.complete(0, 1), left);
+        // Nor has one that comes later the number of another one.
+        assert!(table.begin(0, 1, Operation::Send) > again);
     }
 }

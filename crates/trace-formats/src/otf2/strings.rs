@@ -11,6 +11,7 @@ pub(super) struct StringTable {
     texts: Vec<String>,
     references: Map<String, u32>,
     info_texts: usize,
+    lists: usize,
 }
 
 impl StringTable {
@@ -19,6 +20,7 @@ impl StringTable {
             texts: Vec::new(),
             references: Map::default(),
             info_texts: 0,
+            lists: 0,
         };
         table.id("");
         table
@@ -46,6 +48,19 @@ impl StringTable {
         }
         self.info_texts += 1;
         Some(self.id(&text))
+    }
+
+    /// The reference of a list of numbers of requests; `None` if it is new and there are too many already. They are counted by themselves, since
+    /// each call may have another one.
+    pub(super) fn list(&mut self, text: &str) -> Option<u32> {
+        if let Some(&reference) = self.references.get(text) {
+            return Some(reference);
+        }
+        if self.lists >= MAX_INFO_TEXTS {
+            return None;
+        }
+        self.lists += 1;
+        Some(self.id(text))
     }
 
     /// The texts in the order of their references.

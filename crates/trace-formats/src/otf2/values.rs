@@ -64,8 +64,8 @@ impl Field {
         }
     }
 
-    /// Whether an attribute tells the value, too: not where it is only a number by which events are matched, or a text that is different in
-    /// each call.
+    /// Whether an attribute tells the value as it is: not that of a number by which calls are matched, since that is told where events do not
+    /// tell it, nor a text that is different in each call.
     pub(super) fn is_shown(self, name: &str) -> bool {
         match self {
             Field::Request
@@ -73,8 +73,10 @@ impl Field {
             | Field::Sends
             | Field::Receives
             | Field::Prepared
+            | Field::Makes
+            | Field::Remote
             | Field::Counter(_) => false,
-            _ => !matches!(name, "details" | "makes" | "remote" | "sources" | "filler"),
+            _ => !matches!(name, "details" | "filler"),
         }
     }
 }
@@ -182,6 +184,22 @@ pub(super) fn numbers(text: &[u8]) -> Vec<u32> {
         }
     }
     numbers
+}
+
+/// Numbers as a text such as `3,7-9`.
+pub(super) fn list(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let range = |&(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
 /// The pairs that `7:2,8:3` stands for. What is no such text stands for none.

@@ -117,11 +117,13 @@ pub(super) struct RegionVisit {
 }
 
 impl RegionVisit {
-    /// Takes the communicator from the attribute that tells it, which is no attribute of the region any more.
+    /// Takes the communicator from the attribute that tells it, which is no attribute of the region any more. Other communicators among the
+    /// attributes become those numbers that lines have for them.
     pub(super) fn take_comm(&mut self, comms: &Comms) {
         if let Some(told) = comms.take_told(&mut self.attributes) {
             self.facts.comm = Some(told);
         }
+        comms.number_attributes(&mut self.attributes);
     }
 }
 
@@ -224,7 +226,7 @@ impl LocationState {
         let number = match *kind {
             EventKind::Send(_, Some(request))
             | EventKind::ReceiveRequest(request)
-            | EventKind::CollectiveRequest(request) => Some(requests.begin(rank, request)),
+            | EventKind::CollectiveRequest(request) => requests.begin(rank, request),
             EventKind::SendComplete(request)
             | EventKind::Cancelled(request)
             | EventKind::Receive(_, Some(request))

@@ -6,6 +6,7 @@ use trace_model::hash::Map;
 use trace_model::{COUNTER_SIGN, Category, Color, Definitions, InfoWriter, Text, Topology};
 
 use super::super::numbers::{group_type, paradigm, value_type};
+use super::super::values::{list, numbers};
 use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
 use super::files::{self, FILE_FORMAT, OPERATION_VALUES};
@@ -334,22 +335,6 @@ fn fields(
     (fields, format)
 }
 
-/// Numbers and ranges such as `3,7-9`.
-fn list(numbers: &[u32]) -> String {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for &number in numbers {
-        match ranges.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
-            _ => ranges.push((number, number)),
-        }
-    }
-    let range = |&(first, last): &(u32, u32)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    };
-    ranges.iter().map(range).collect::<Vec<_>>().join(",")
-}
-
 /// Number of a file or a window of a process. Both are counted together.
 fn shared_number(visit: &RegionVisit) -> i64 {
     let facts = &visit.facts;
@@ -407,10 +392,20 @@ impl Field {
         let mut attributes = visit.attributes.iter();
         let wanted = self.attribute;
         let attribute = attributes.find(|(reference, ..)| Some(*reference) == wanted);
-        if let Some(&(_, kind, bits)) = attribute {
-            return value(source, kind, bits);
-        }
         let facts = &visit.facts;
+        if let Some(&(_, kind, bits)) = attribute {
+            let told = value(source, kind, bits);
+            return match (self.fact, told) {
+                // The attribute tells those that no event tells.
+                (Fact::Completes, Value::Text(text)) => {
+                    let mut all = numbers(text.as_bytes());
+                    all.extend(&facts.completes);
+                    all.sort_unstable();
+                    Value::Text(Cow::Owned(list(&all)))
+                }
+                (_, told) => told,
+            };
+        }
         let number = |number: Option<u32>| Value::Integer(number.map_or(-1, i64::from));
         let bytes = |bytes: Option<u64>, unknown| {
             let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok());

@@ -148,6 +148,22 @@ impl Comms {
         Some(bits as u32)
     }
 
+    /// Puts the numbers that lines have for communicators in place of references, in an archive of mpitrace: there each is of one group.
+    pub(super) fn number_attributes(&self, attributes: &mut [Attribute]) {
+        if !self.is_own {
+            return;
+        }
+        for (_, kind, bits) in attributes {
+            // The value of a reference is the first half of the union.
+            let sides = self.comms.get(&(*bits as u32));
+            if *kind == value_type::COMM
+                && let Some([side]) = sides.map(Vec::as_slice)
+            {
+                (*kind, *bits) = (value_type::INT32, side.number as u32 as u64);
+            }
+        }
+    }
+
     /// The side of a communicator that a rank of MPI_COMM_WORLD is on.
     fn side(&self, reference: u32, rank: i32) -> Option<&CommSide> {
         let sides = self.comms.get(&reference)?;

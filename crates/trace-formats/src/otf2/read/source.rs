@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
             source,
             put,
             messages: Messages::default(),
-            requests: RequestNumbers::default(),
+            requests: RequestNumbers::new(&source.source, source.is_own),
             begun: BegunCalls::default(),
             named: NamedFiles::default(),
             info: InfoWriter::default(),

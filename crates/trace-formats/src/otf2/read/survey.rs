@@ -118,7 +118,7 @@ impl Survey {
                 continue;
             };
             let mut state = LocationState::new(place.line, place.rank);
-            let mut requests = RequestNumbers::default();
+            let mut requests = RequestNumbers::new(definitions, is_own);
             let mut begun = BegunCalls::default();
             while let Some(event) = events.next()? {
                 let time = state.time(&event);

@@ -4,6 +4,7 @@ mod goldens;
 mod printed;
 mod random;
 mod read;
+mod requests;
 mod sample;
 mod windows;
 

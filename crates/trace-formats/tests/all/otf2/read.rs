@@ -16,7 +16,7 @@ use super::written;
 use crate::perfetto::{OwnedDrawable, category, definitions, line_of_comm};
 
 /// The drawables of an archive. `None` where the library is missing, which is said.
-fn read(folder: &Path) -> Option<(Definitions, Vec<OwnedDrawable>, Losses)> {
+pub(super) fn read(folder: &Path) -> Option<(Definitions, Vec<OwnedDrawable>, Losses)> {
     let source = match Otf2Source::open(anchor(folder)) {
         Ok(source) => source,
         Err(error) if matches!(error.kind, Otf2ErrorKind::NoLibrary) => {
@@ -52,7 +52,7 @@ fn values(definitions: &Definitions, drawable: &OwnedDrawable) -> String {
 }
 
 /// A drawable in words, with the communicator of its line.
-fn words(definitions: &Definitions, drawable: &OwnedDrawable) -> String {
+pub(super) fn words(definitions: &Definitions, drawable: &OwnedDrawable) -> String {
     let category = definitions.category(drawable.category).expect("a category");
     let place = |line: i32| {
         let line = definitions.line(line).expect("a line");

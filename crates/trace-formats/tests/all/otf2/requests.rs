@@ -1,0 +1,109 @@
+//! Requests and communicators of calls of which no event of an archive tells.
+
+use trace_model::{InfoWriter, Topology};
+
+use super::read::{read, words};
+use super::written;
+use crate::perfetto::{OwnedDrawable, category, definitions, line_of_comm};
+
+/// One call on the timeline of a rank: category, time in µs, info.
+type Call<'a> = (i32, u32, &'a dyn Fn(&mut InfoWriter));
+
+/// A process makes a graph, begins neighbourhood and persistent operations, a communicator and an access to a file, and completes all of them: what
+/// their calls tell of requests comes back as it was.
+#[test]
+fn requests_that_no_event_tells_come_back() {
+    let names = [
+        (
+            "MPI_Dist_graph_create_adjacent",
+            "makes=%d, remote=%d, sources=%s",
+        ),
+        ("MPI_Ineighbor_alltoall", "request=%d"),
+        ("MPI_Bcast_init", "root=%d, bytes=%l, prepared=%d"),
+        ("MPI_Start", "request=%d, prepared=%d"),
+        ("MPI_Startall", "sends=%s, receives=%s, prepared=%s"),
+        (
+            "MPI_Comm_idup",
+            "request=%d, makes=%d, remote=%d, sources=%s",
+        ),
+        ("MPI_File_iread_all", "request=%d, handle=%d"),
+        ("MPI_Wait", "completes=%d"),
+        ("MPI_Waitall", "completes=%s"),
+        ("MPI_Ibarrier", "request=%d"),
+        ("MPI_Rput", "bytes=%l, request=%d, handle=%d, target=%d"),
+    ];
+    let categories = (1..)
+        .zip(names)
+        .map(|(index, (name, format))| category(index, name, Topology::State, format));
+    let mut definitions = definitions(categories.collect(), &[(0, 0), (1, 0)]);
+    for (id, comm, rank) in [(2, 7, 0), (3, 7, 1), (4, 9, 0)] {
+        definitions.lines.push(line_of_comm(id, rank, comm, 0));
+    }
+    let calls: &[Call<'_>] = &[
+        (1, 0, &|info| _ = info.int(7).int(9).text(b"0-1")),
+        (2, 1, &|info| _ = info.int(4)),
+        (8, 2, &|info| _ = info.int(4)),
+        (3, 3, &|info| _ = info.int(0).long(8).int(1)),
+        (4, 4, &|info| _ = info.int(5).int(1)),
+        (8, 5, &|info| _ = info.int(5)),
+        (5, 6, &|info| _ = info.text(b"6").text(b"7-8").text(b"9:1")),
+        (6, 7, &|info| _ = info.int(10).int(7).int(-1).text(b"")),
+        (7, 8, &|info| _ = info.int(11).int(0)),
+        (10, 9, &|info| _ = info.int(12)),
+        (11, 10, &|info| _ = info.long(8).int(13).int(0).int(1)),
+        // The barrier is complete by an event, and so are the broadcast and receives, of which it is told that no message came.
+        (9, 11, &|info| _ = info.text(b"6-13")),
+        // Of a request of which nothing is known.
+        (8, 12, &|info| _ = info.int(99)),
+    ];
+    let mut info = InfoWriter::default();
+    let drawables: Vec<OwnedDrawable> = (calls.iter())
+        .map(|(category, time, write)| {
+            info.clear();
+            write(&mut info);
+            let start = f64::from(*time) / 1e6;
+            let ends = [(start, 0), (start + 0.5e-6, 0)];
+            OwnedDrawable::new(Topology::State, *category, info.bytes(), &ends)
+        })
+        .collect();
+    let Some((folder, losses)) = written(&definitions, &drawables) else {
+        return;
+    };
+    let lost: Vec<&str> = losses.iter().map(|(what, _)| what).collect();
+    assert!(
+        !lost.iter().any(|what| what.contains("request")),
+        "{lost:?}"
+    );
+    let Some((again, drawables, _)) = read(&folder.path().join("run.otf2")) else {
+        return;
+    };
+    let mut found: Vec<String> = drawables.iter().map(|call| words(&again, call)).collect();
+    found.sort_by_key(|words| {
+        let (_, time) = words.split_once(" at ").expect("a time");
+        time.split(' ')
+            .next()
+            .and_then(|time| time.parse::<u32>().ok())
+    });
+    let found: Vec<(&str, &str)> = (found.iter())
+        .filter_map(|words| Some((words.split(' ').next()?, words.split_once(": ")?.1)))
+        .collect();
+    let expected = [
+        (
+            "MPI_Dist_graph_create_adjacent",
+            "makes=7, remote=9, sources=0-1",
+        ),
+        ("MPI_Ineighbor_alltoall", "request=4"),
+        ("MPI_Wait", "completes=4"),
+        ("MPI_Bcast_init", "root=0, bytes=8, prepared=1"),
+        ("MPI_Start", "request=5, prepared=1"),
+        ("MPI_Wait", "completes=5"),
+        ("MPI_Startall", "sends=, receives=7-8, prepared=9:1"),
+        ("MPI_Comm_idup", "request=10, makes=7"),
+        ("MPI_File_iread_all", "request=11, handle=0"),
+        ("MPI_Ibarrier", "request=12"),
+        ("MPI_Rput", "bytes=8, request=13, handle=0, target=1"),
+        ("MPI_Waitall", "completes=6-13"),
+        ("MPI_Wait", "completes=99"),
+    ];
+    assert_eq!(found, expected);
+}
