@@ -5,6 +5,7 @@ pub(crate) mod arguments;
 pub(crate) mod dumpi;
 pub(crate) mod fortran;
 pub(crate) mod functions;
+pub(crate) mod libraries;
 pub(crate) mod mpe;
 pub(crate) mod pcontrol;
 pub(crate) mod printf;

@@ -1,6 +1,6 @@
 //! Ends: MPI_Finalize, MPI_Abort, and exit without either.
 
-use crate::api::lost_calls;
+use crate::api::{libraries, lost_calls};
 use crate::blocks::{BlockStore, own};
 use crate::call::{self, Call, arg, modes};
 use crate::define;
@@ -191,6 +191,9 @@ pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
         let real = std::mem::transmute::<CodeAddress, unsafe extern "C-unwind" fn() -> c_int>(
             slots::real(2 * index::MPI_Finalize + P),
         );
+        if STATE.load(Relaxed) == INITIALIZED {
+            libraries::tell();
+        }
         let call = Call::enter(index::MPI_Finalize as u16, P == 0);
         if !call.ignored() {
             let number = NUMBERS[index::MPI_Finalize];

@@ -199,6 +199,77 @@ fn loaded_mpi() -> Vec<CString> {
     loaded(|path| file_name(path).starts_with(b"libmpi"))
 }
 
+/// File names of all loaded objects.
+pub fn loaded_names() -> Vec<Vec<u8>> {
+    let all = loaded(|_| true);
+    all.iter().map(|path| file_name(path).to_vec()).collect()
+}
+
+/// Bytes of the program that are searched for a text: what is behind them would have to be read from the disk for nothing.
+const SEARCHED_BYTES: usize = 64 << 20;
+/// Longest text that is given, bytes.
+const TEXT_BYTES: usize = 64;
+
+/// The printable text in `bytes` that consists of this beginning, a digit and more.
+fn text_with_number(bytes: &[u8], beginning: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = bytes;
+    loop {
+        // SAFETY: both are slices.
+        let place = unsafe {
+            let (text, wanted) = (rest.as_ptr().cast(), beginning.as_ptr().cast());
+            libc::memmem(text, rest.len(), wanted, beginning.len())
+        };
+        if place.is_null() {
+            return None;
+        }
+        let text = &rest[place as usize - rest.as_ptr() as usize..];
+        if text.get(beginning.len()).is_some_and(u8::is_ascii_digit) {
+            let printable = text.iter().take_while(|byte| (b' '..=b'~').contains(byte));
+            return Some(printable.take(TEXT_BYTES).copied().collect());
+        }
+        rest = &text[beginning.len()..];
+    }
+}
+
+/// The printable text that begins with these bytes and a digit in what the program has in memory and cannot write: its constants.
+pub fn text_of_program(beginning: &'static [u8]) -> Option<Vec<u8>> {
+    struct TextSearch {
+        beginning: &'static [u8],
+        found: Option<Vec<u8>>,
+    }
+    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes valid pointers, `out` is the search below; the headers of an object are an array.
+        let (info, search, headers) = unsafe {
+            let info = &*info;
+            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+            (info, &mut *out.cast::<TextSearch>(), headers)
+        };
+        for header in headers {
+            let flags = header.p_flags & (libc::PF_R | libc::PF_W);
+            if header.p_type != libc::PT_LOAD || flags != libc::PF_R {
+                continue;
+            }
+            let size = (header.p_filesz as usize).min(SEARCHED_BYTES);
+            let at = info.dlpi_addr.wrapping_add(header.p_vaddr) as usize as *const u8;
+            // SAFETY: the loader has mapped these bytes of the program readable, and not writable.
+            let bytes = unsafe { std::slice::from_raw_parts(at, size) };
+            search.found = text_with_number(bytes, search.beginning);
+            if search.found.is_some() {
+                break;
+            }
+        }
+        // The program is the first object, and the only one of interest.
+        1
+    }
+    let mut search = TextSearch {
+        beginning,
+        found: None,
+    };
+    // SAFETY: the callback fits and the search outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut search).cast()) };
+    search.found
+}
+
 /// Paths of the loaded objects that are `wanted`.
 fn loaded(wanted: impl Fn(&CStr) -> bool) -> Vec<CString> {
     unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {

@@ -1,6 +1,8 @@
 //! Real programs out of Debian's archive and PyPI, traced: their own results do not change, and the recorder's count is what
 //! its files hold.
 
+use crate::io_advice::io_report;
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -130,6 +132,16 @@ fn hdf5() {
         let run = TraceSetup::new(mpi, 2).run(&program, &[]);
         assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
         complete(&run);
+        let report = io_report(&run);
+        let libraries = report["libraries"].as_array().expect("a list");
+        let is_hdf5 = |name: &Value| {
+            let name = name.as_str().expect("text");
+            name.starts_with("libhdf5_") || name.starts_with("HDF5 library version: 1.")
+        };
+        assert!(
+            libraries.len() == 1 && is_hdf5(&libraries[0]),
+            "{libraries:?}"
+        );
         for (rank, counts) in run.counted() {
             for function in ["MPI_File_open", "MPI_File_set_view", "MPI_File_close"] {
                 assert!(

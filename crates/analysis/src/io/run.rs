@@ -18,6 +18,12 @@ const AT_ONCE_NS: i64 = 100_000;
 /// Times of one moment may differ by so much in a trace, which has them in seconds, ns.
 const ROUNDING_NS: i64 = 100;
 
+/// Name of the events by which the recorder tells which I/O libraries are loaded.
+const LIBRARY: &str = "library";
+
+/// I/O libraries that are told: there are few kinds, and ranks may have different versions.
+const LIBRARIES: usize = 64;
+
 /// The MPI library's own MPI-IO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IoLibrary {
@@ -72,6 +78,8 @@ pub struct RunFacts {
     pub has_hdf5: bool,
     /// Whether PnetCDF is in the process.
     pub has_pnetcdf: bool,
+    /// I/O libraries in the process at MPI_Finalize: file names, or versions of those that are linked into the program.
+    pub libraries: BTreeSet<String>,
     /// Calls of MPI-IO by function.
     pub calls: BTreeMap<String, CallSum>,
     /// Calls of MPI_File_sync and MPI_File_open by rank.
@@ -125,6 +133,17 @@ impl FileWaits {
 }
 
 impl RunFacts {
+    /// An I/O library is in the process: its file name, or the version that it tells.
+    fn loads(&mut self, library: &str) {
+        let is =
+            |name: &str, version: &str| library.starts_with(name) || library.starts_with(version);
+        self.has_hdf5 |= is("libhdf5", "HDF5 library version");
+        self.has_pnetcdf |= is("libpnetcdf", "PnetCDF library version");
+        if self.libraries.len() < LIBRARIES {
+            self.libraries.insert(library.to_owned());
+        }
+    }
+
     /// Calls of these functions together.
     pub fn sum(&self, functions: impl Fn(&str) -> bool) -> CallSum {
         let mut all = CallSum::default();
@@ -177,6 +196,8 @@ enum CategoryUse {
     Call,
     /// Events that tell when a data access was complete.
     Access,
+    /// Events that tell which I/O libraries are loaded.
+    Library,
 }
 
 /// The latest MPI call of a thread, if it began an access.
@@ -230,6 +251,8 @@ pub struct RunFactsCollector {
     access: Option<Category>,
     /// Category of MPI_File_set_atomicity.
     atomicity: Option<Category>,
+    /// Category of the events that tell which I/O libraries are loaded.
+    library: Option<Category>,
     /// The latest data access of a thread.
     completed: HashMap<Lane, CompletedAccess>,
     rank: Option<u32>,
@@ -243,7 +266,7 @@ impl RunFactsCollector {
     pub fn new(definitions: &Definitions, rank: Option<u32>) -> Self {
         let mut facts = RunFacts::default();
         let mut categories = HashMap::default();
-        let (mut access, mut atomicity) = (None, None);
+        let (mut access, mut atomicity, mut library) = (None, None, None);
         for category in &definitions.categories {
             let name = category.name.to_str().into_owned();
             facts.has_hdf5 |= name.starts_with("H5");
@@ -251,6 +274,11 @@ impl RunFactsCollector {
             if shows(category) == Some(Shows::Access) {
                 categories.insert(category.index, (CategoryUse::Access, name));
                 access = Some(category.clone());
+                continue;
+            }
+            if category.topology == Topology::Event && name == LIBRARY {
+                library = Some(category.clone());
+                categories.insert(category.index, (CategoryUse::Library, name));
                 continue;
             }
             if category.topology != Topology::State || !name.starts_with("MPI_") {
@@ -278,6 +306,7 @@ impl RunFactsCollector {
             begun: HashMap::default(),
             access,
             atomicity,
+            library,
             completed: HashMap::default(),
             rank,
             recording: HashSet::default(),
@@ -290,6 +319,16 @@ impl RunFactsCollector {
         let Some((used, name)) = self.categories.get(&drawable.category) else {
             return;
         };
+        if *used == CategoryUse::Library {
+            let category = self.library.as_ref();
+            let values = category.map(|category| info_values(category, drawable.info));
+            for (_, value) in values.into_iter().flatten() {
+                if let InfoValue::Text(name) = value {
+                    self.facts.loads(&String::from_utf8_lossy(name));
+                }
+            }
+            return;
+        }
         let (Some(from), Some(to)) = (drawable.vertices.first(), drawable.vertices.last()) else {
             return;
         };
@@ -362,7 +401,7 @@ impl RunFactsCollector {
                     self.begun.insert(lane, begun);
                 }
             }
-            CategoryUse::Call | CategoryUse::Access => {}
+            CategoryUse::Call | CategoryUse::Access | CategoryUse::Library => {}
         }
     }
 

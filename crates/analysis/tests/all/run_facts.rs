@@ -8,7 +8,7 @@ use trace_model::{
 const ACCESS: &[u8] = b"CallID=0x%X, function=%s, file=%d, sequence=%l, bytes=%l, first=%l, behind=%l, pieces=%l, lasts=%l ns, complete=%l ns, writes=%d, number=%d";
 
 /// Name, topology and info of each category; its number is its place.
-const CATEGORIES: [(&str, Topology, &[u8]); 5] = [
+const CATEGORIES: [(&str, Topology, &[u8]); 6] = [
     ("MPI_File_iwrite_at", Topology::State, b""),
     ("MPI_Wait", Topology::State, b""),
     ("MPI_Send", Topology::State, b""),
@@ -18,6 +18,7 @@ const CATEGORIES: [(&str, Topology, &[u8]); 5] = [
         Topology::State,
         b"CallID=0x%X, handle=%d, atomic=%d",
     ),
+    ("library", Topology::Event, b"%s"),
 ];
 
 /// What a rank does, and when (us).
@@ -28,6 +29,8 @@ enum Act {
     Call(i32, i64, i64),
     /// A call of MPI_File_set_atomicity with this flag, -1 where it is not known.
     Atomicity(i32),
+    /// An I/O library is loaded.
+    Library(&'static str),
 }
 
 fn facts(acts: &[Act]) -> RunFacts {
@@ -69,6 +72,10 @@ fn facts(acts: &[Act]) -> RunFacts {
                 put(3, &[start], info.bytes());
             }
             Act::Call(category, start, end) => put(category, &[start, end], b""),
+            Act::Library(name) => {
+                let mut info = InfoWriter::default();
+                put(5, &[0], info.text(name.as_bytes()).bytes());
+            }
             Act::Atomicity(flag) => {
                 let mut info = InfoWriter::default();
                 info.long(1).int(0).int(flag);
@@ -136,4 +143,18 @@ fn only_a_flag_that_is_set_asks_for_atomic_mode() {
     assert_eq!((atomic.asked, atomic.unknown), (2, 1));
     // Traces without the value in the info.
     assert_eq!(facts(&[Act::Call(4, 0, 1)]).atomic.unknown, 1);
+}
+
+#[test]
+fn loaded_libraries_are_known_by_their_file_names() {
+    let has = |names: &[&'static str]| {
+        let acts: Vec<Act> = names.iter().map(|name| Act::Library(name)).collect();
+        let found = facts(&acts);
+        (found.has_hdf5, found.has_pnetcdf, found.libraries.len())
+    };
+    assert_eq!(has(&[]), (false, false, 0));
+    assert_eq!(has(&["libhdf5_mpich.so.103"; 2]), (true, false, 1));
+    assert_eq!(has(&["HDF5 library version: 1.10.8"]), (true, false, 1));
+    let both = ["libpnetcdf.so.4", "libadios2_core.so.2.8"];
+    assert_eq!(has(&both), (false, true, 2));
 }

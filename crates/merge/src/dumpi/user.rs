@@ -12,6 +12,9 @@ use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, RecordHead};
 const REGION: u64 = 0x5245_4700_0000_0000;
 /// Keys of states and events of MPE's API begin with the letters MPE.
 const MPE: u64 = 0x4D50_4500_0000_0000;
+/// Name of the events by which the recorder tells which I/O libraries are in the process.
+const LIBRARY: &str = "library";
+
 impl Converter<'_> {
     /// Writes what the program tells. Messages that only it knows of have no record.
     ///
@@ -51,6 +54,8 @@ impl Converter<'_> {
                     .names
                     .annotation(writer, (key, &text), head, self.tracing);
             }
+            // The program does not say it: simulators have no use for it.
+            UserEventContent::Text(_) if named.is_some_and(|n| n.1 == LIBRARY) => return Ok(()),
             UserEventContent::Text(text) => {
                 let text = String::from_utf8_lossy(text).into_owned();
                 let (key, text) = self.user_events.text(text);

@@ -93,6 +93,7 @@ pub fn report(report: &IoReport, facts: &RunFacts, totals: Option<&AttributionTo
         .into(),
     );
     put("hosts", facts.hosts.into());
+    put("libraries", facts.libraries.iter().cloned().collect());
     put("summary", json!(report.summary()));
     let found = report.findings(facts);
     put("findings", found.iter().map(findings::json).collect());
