@@ -34,6 +34,12 @@ impl FromStr for NamedFocus {
                     (Some(first), Some(last)) if 1 <= first && first <= last => {
                         Ok(NamedFocus::Phases(first, last))
                     }
+                    (Some(0), Some(_)) | (Some(_), Some(0)) => {
+                        Err(format!("{text}: phases are counted from 1"))
+                    }
+                    (Some(first), Some(last)) => Err(format!(
+                        "{text}: phase {first} comes behind phase {last}; give the first one first"
+                    )),
                     _ => Err(expected()),
                 }
             }
@@ -163,15 +169,14 @@ mod tests {
         );
         assert_eq!(read("phase 3"), Ok(NamedFocus::Phases(3, 3)));
         assert_eq!(read("phases 2 - 5"), Ok(NamedFocus::Phases(2, 5)));
-        for wrong in [
-            "",
-            "region",
-            "region ",
-            "phase 0",
-            "phase 3-2",
-            "phase x",
-            "rank 1",
-        ] {
+        let refused = |text| read(text).expect_err("refused");
+        assert_eq!(refused("phase 0"), "phase 0: phases are counted from 1");
+        assert_eq!(
+            refused("phases 0-3"),
+            "phases 0-3: phases are counted from 1"
+        );
+        assert!(refused("phases 5-2").contains("give the first one first"));
+        for wrong in ["", "region", "region ", "phase x", "rank 1"] {
             let error = read(wrong).expect_err(wrong);
             assert!(error.contains("region NAME"), "{wrong}: {error}");
         }
