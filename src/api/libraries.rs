@@ -3,6 +3,7 @@
 
 use super::user;
 use super::user::names::EventName;
+use crate::define::views;
 use crate::memory;
 use crate::mpi::library;
 use crate::thread::within::within;
@@ -30,6 +31,10 @@ pub fn tell() {
         if let Some(name) = of_family.min_by_key(|name| name.len()) {
             event(name);
         }
+    }
+    if !views::any_opened() {
+        // Of programs without MPI-IO the constants are not looked through: it takes time, and they may still lie on the disk.
+        return;
     }
     let linked = memory::unless_exhausted(|| within(|| VERSIONS.map(library::text_of_program)));
     for version in linked.into_iter().flatten().flatten() {

@@ -36,6 +36,9 @@ static OPEN: Mutex<Vec<ViewedFile>> = Mutex::new(Vec::new());
 /// Whether collective accesses were left out of any file: else none has to look.
 static LEFT_OUT: AtomicBool = AtomicBool::new(false);
 
+/// Whether the program has opened a file by MPI.
+static ANY_OPENED: AtomicBool = AtomicBool::new(false);
+
 /// Whether views and positions are written down: only where operations on files are recorded.
 static WANTED: AtomicBool = AtomicBool::new(false);
 
@@ -53,6 +56,7 @@ fn with<T>(file: MPI_File, change: impl FnOnce(&mut ViewedFile) -> T) -> Option<
 /// MPI_File_open has returned this handle.
 #[cold]
 pub fn opened(file: MPI_File) {
+    ANY_OPENED.store(true, Relaxed);
     let mut open = OPEN.lock();
     open.retain(|o| o.file != file.bits());
     open.push(ViewedFile {
@@ -62,6 +66,11 @@ pub fn opened(file: MPI_File) {
         left_out: 0,
         recorded: (false, false),
     });
+}
+
+/// Whether the program has opened a file by MPI.
+pub fn any_opened() -> bool {
+    ANY_OPENED.load(Relaxed)
 }
 
 /// An access that is not recorded has returned: readers must know of it, because collective ones are counted, and because
