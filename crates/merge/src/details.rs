@@ -62,9 +62,20 @@ impl ProcessWalk<'_> {
         if wanted.handle {
             let number = plan.and_then(|plan| match plan.remote_amount {
                 Some(_) => self.shared_handles.known(plan, call),
+                None if plan.shared_handle.is_none() => self.shared_handles.known(plan, call),
                 None => self.shared_handles.of(plan, call),
             });
             push_int(details, number);
+        }
+        if wanted.name {
+            let comm = plan.and_then(|plan| plan.handle(call.payload, plan.comm?));
+            // Calls on a communicator without a timeline are on that of MPI_COMM_WORLD.
+            let has_line = comm.is_none_or(|comm| {
+                let id = self.handles.lookup(comm);
+                id.is_some_and(|id| !self.places.get(id).folded)
+            });
+            let name = plan.and_then(|plan| plan.text(call.payload));
+            push_text(details, name.filter(|_| has_line).unwrap_or_default());
         }
         if wanted.ranks {
             push_ranks(details, group);

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use trace_model::{Definitions, InfoValue, lane_of, name_of_lane};
+use trace_model::{CommNames, Definitions, InfoValue, lane_of, name_of_lane};
 
 /// A table whose rows the definitions of a trace tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,11 @@ const OF_RANKS: [FixedColumn; 3] = [
     column("host", ColumnType::Text, true),
 ];
 
-const OF_COMMUNICATORS: [FixedColumn; 3] = [
+const OF_COMMUNICATORS: [FixedColumn; 4] = [
     column("communicator", ColumnType::Small, false),
     column("communicator_rank", ColumnType::Small, false),
     column("rank", ColumnType::Small, false),
+    column("name", ColumnType::Text, true),
 ];
 
 impl DefinitionTable {
@@ -86,17 +87,21 @@ impl DefinitionTable {
         TableSchema::new(self.columns(), &[], &[]).schema
     }
 
-    /// All rows of the table, in order of their first columns.
+    /// All rows of the table, in order of their first columns. `names` has the names of communicators that the program has given.
     ///
     /// # Errors
     /// The rows make no batch.
-    pub fn batch(self, definitions: &Definitions) -> Result<RecordBatch, ArrowError> {
+    pub fn batch(
+        self,
+        definitions: &Definitions,
+        names: &CommNames,
+    ) -> Result<RecordBatch, ArrowError> {
         let kinds = self.columns().iter().filter_map(|column| column.kind);
         let mut columns: Vec<Column> = kinds.map(Column::new).collect();
         match self {
             DefinitionTable::Timelines => timelines(definitions, &mut columns),
             DefinitionTable::Ranks => ranks(definitions, &mut columns),
-            DefinitionTable::Communicators => communicators(definitions, &mut columns),
+            DefinitionTable::Communicators => communicators(definitions, names, &mut columns),
         }
         let arrays = columns.iter_mut().map(Column::finish);
         RecordBatch::try_new(self.schema(), arrays.collect())
@@ -155,7 +160,7 @@ fn ranks(definitions: &Definitions, columns: &mut [Column]) {
     }
 }
 
-fn communicators(definitions: &Definitions, columns: &mut [Column]) {
+fn communicators(definitions: &Definitions, names: &CommNames, columns: &mut [Column]) {
     let mut found: BTreeSet<[i64; 3]> = BTreeSet::new();
     for line in &definitions.lines {
         let of_line = LineColumns::of(line);
@@ -165,7 +170,11 @@ fn communicators(definitions: &Definitions, columns: &mut [Column]) {
         }
     }
     for row in found {
-        push(columns, &row.map(Some), &[]);
+        let [number, ..] = row;
+        let name = i32::try_from(number)
+            .ok()
+            .and_then(|number| names.get(number));
+        push(columns, &row.map(Some), &[name]);
     }
 }
 
@@ -198,7 +207,9 @@ mod tests {
     }
 
     fn numbers(table: DefinitionTable, columns: usize) -> Vec<Vec<i32>> {
-        let batch = table.batch(&definitions()).expect("a table");
+        let batch = table
+            .batch(&definitions(), &CommNames::default())
+            .expect("a table");
         let column = |nth: usize| batch.column(nth).as_primitive::<Int32Type>();
         let row = |row| (0..columns).map(|nth| column(nth).value(row)).collect();
         (0..batch.num_rows()).map(row).collect()
@@ -208,7 +219,7 @@ mod tests {
     fn ranks_have_their_threads_and_hosts() {
         assert_eq!(numbers(DefinitionTable::Ranks, 2), [[0, 1], [1, 2]]);
         let batch = DefinitionTable::Ranks
-            .batch(&definitions())
+            .batch(&definitions(), &CommNames::default())
             .expect("a table");
         let hosts: Vec<Option<&str>> = batch.column(2).as_string::<i32>().iter().collect();
         assert_eq!(hosts, [None, Some("b")]);

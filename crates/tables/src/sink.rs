@@ -14,7 +14,9 @@ use arrow_array::RecordBatch;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trace_model::{Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop};
+use trace_model::{
+    CommNames, Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop,
+};
 
 /// Ranks whose rows are in the same files.
 const GROUP_RANKS: u32 = 64;
@@ -42,11 +44,13 @@ pub struct TablesSink {
     encoders: Encoders,
     folder: PendingFolder,
     path: PathBuf,
-    program: String,
+    definitions: Definitions,
+    format: TableFormat,
+    names: CommNames,
     rows: TraceTables,
     layouts: BTreeMap<TableKind, Arc<TableLayout>>,
     tables: BTreeMap<(TableKind, i64), OpenTable>,
-    /// Tables that are written already, and their numbers of rows: those of definitions, and of waits.
+    /// Tables that are written already, and their numbers of rows: that of waits.
     whole_tables: Vec<(&'static str, u64)>,
     losses: Losses,
 }
@@ -75,7 +79,7 @@ impl TablesSink {
             layouts.insert(*kind, Arc::new(layout.map_err(failed)?));
         }
         let at = folder.current_path();
-        let mut whole_tables = write_definitions(at, format, definitions).map_err(failed)?;
+        let mut whole_tables = Vec::new();
         let waits = waits.map_or(&[][..], |found| &found.waits);
         write_waits(at, format, definitions, waits).map_err(failed)?;
         if !waits.is_empty() {
@@ -87,7 +91,9 @@ impl TablesSink {
         Ok(TablesSink {
             encoders,
             path: path.to_path_buf(),
-            program: definitions.program.clone(),
+            definitions: definitions.clone(),
+            format,
+            names: CommNames::new(definitions),
             rows,
             layouts,
             tables: BTreeMap::new(),
@@ -157,6 +163,7 @@ impl trace_model::Sink for TablesSink {
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        self.names.take(drawable);
         self.put_row(drawable).map_err(|kind| self.failed(kind))
     }
 
@@ -171,12 +178,17 @@ impl trace_model::Sink for TablesSink {
         }
         ended = ended.and_then(|()| self.encoders.end());
         ended.map_err(|kind| self.failed(kind))?;
+        let at = self.folder.current_path();
+        let whole = write_definitions(at, self.format, &self.definitions, &self.names);
+        let mut whole = whole.map_err(|kind| self.failed(kind))?;
         let mut rows: Vec<(&str, u64)> = rows
             .into_iter()
             .map(|(kind, rows)| (kind.name(), rows))
             .collect();
+        rows.append(&mut whole);
         rows.append(&mut self.whole_tables);
-        let described = dataset::describe(self.folder.current_path(), &self.program, &rows);
+        let program = &self.definitions.program;
+        let described = dataset::describe(self.folder.current_path(), program, &rows);
         described.map_err(|error| self.failed(error.into()))?;
         let TablesSink {
             folder,
@@ -196,10 +208,11 @@ fn write_definitions(
     folder: &Path,
     format: TableFormat,
     definitions: &Definitions,
+    names: &CommNames,
 ) -> Result<Vec<(&'static str, u64)>, TablesErrorKind> {
     let mut rows = Vec::new();
     for table in DefinitionTable::ALL {
-        let batch = table.batch(definitions)?;
+        let batch = table.batch(definitions, names)?;
         if batch.num_rows() > 0 {
             write_whole(folder.join(table.name()), format, &batch)?;
             rows.push((table.name(), batch.num_rows() as u64));

@@ -13,6 +13,7 @@
 mod batch;
 mod category;
 mod color;
+mod comm_names;
 mod drawable;
 pub mod fault;
 #[cfg(unix)]
@@ -43,6 +44,7 @@ pub use category::{
     Category, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, preview_index,
 };
 pub use color::{Color, DefaultColors};
+pub use comm_names::CommNames;
 pub use drawable::{Drawable, TimeBBox, Topology, Vertex};
 pub use fault::{Fault, FaultKind};
 pub use info::{

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::completion::Completion;
 use super::library::Library;
-use blockfile::args::ArgValues;
+use blockfile::args::{ArgValue, ArgValues};
 use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
 use wrappers::{Class, FileAccessKind, Function, Kind, Table};
@@ -281,6 +281,16 @@ impl<'t> FunctionPlan<'t> {
     #[inline]
     pub fn status(&self, payload: &[u8], i: ParameterIndex) -> Option<MpiStatus> {
         self.arguments.status(payload, i)
+    }
+
+    /// The first text among the arguments.
+    pub fn text<'p>(&self, payload: &'p [u8]) -> Option<&'p [u8]> {
+        let arguments = self.arguments.decode(payload)?;
+        let at = self.function.first(Kind::String)?;
+        match arguments.get(at) {
+            ArgValue::Text(text) => *text,
+            _ => None,
+        }
     }
 
     /// Count and datatype of the data.

@@ -41,14 +41,15 @@ fn a_report_is_written_beside_the_trace() {
     );
 }
 
-/// With `otf2` among the outputs there is an archive, in which OTF2's own reader finds each call.
+/// With `otf2` among the outputs there is an archive, in which OTF2's own reader finds each call, and the name that the program has given to a
+/// communicator.
 #[test]
 fn an_archive_is_written_beside_the_trace() {
     let program = Program::c("told").compile(any_mpi());
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let program = Program::c("told").compile(mpi);
         let setup = TraceSetup {
-            variables: &[("TRACE_OUTPUTS", "otf2")],
+            variables: &[("TRACE_OUTPUTS", "otf2"), ("TOLD_NAME", "all rows")],
             ..TraceSetup::new(mpi, 2)
         };
         let run = setup.run(&program, &["7"]);
@@ -74,6 +75,13 @@ fn an_archive_is_written_beside_the_trace() {
                 words.starts_with(&["ENTER", location]) && line.contains("\"MPI_Barrier\"")
             });
             assert_eq!(barriers.count(), 7, "{mpi:?}: {text}");
+            let named = text.lines().filter(|line| {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                words.starts_with(&["MPI_COLLECTIVE_END", location])
+                    && line.contains("DESTROY_HANDLE")
+                    && line.contains("Communicator: \"all rows (communicator ")
+            });
+            assert_eq!(named.count(), 1, "{mpi:?}: {text}");
         }
         // What the trace is made of stays what was asked for.
         assert!(run.files("slog2").len() == 1 && run.files("meta").is_empty());

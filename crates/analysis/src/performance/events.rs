@@ -8,7 +8,7 @@ use super::lane::LineUse;
 use super::role::CategoryRole;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use trace_model::{Category, Drawable, NumberMap, TimeBBox, Topology};
+use trace_model::{Category, CommNames, Drawable, NumberMap, TimeBBox, Topology};
 
 /// Something that happens at a time. Times are seconds since the log's time zero.
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +159,7 @@ pub(super) struct EventOrder<'a> {
     /// Messages that have left so far.
     sent: u64,
     pub counts: DrawableCounts,
+    pub comm_names: CommNames,
     pub bounds: TimeBBox,
 }
 
@@ -187,6 +188,7 @@ impl<'a> EventOrder<'a> {
             serial: 0,
             sent: 0,
             counts: DrawableCounts::default(),
+            comm_names: CommNames::default(),
             bounds: TimeBBox::EMPTY,
         }
     }
@@ -203,6 +205,7 @@ impl<'a> EventOrder<'a> {
             return;
         }
         self.counts.all += 1;
+        self.comm_names.take(drawable);
         let Some(&category) = self.category_places.get(drawable.category) else {
             return;
         };

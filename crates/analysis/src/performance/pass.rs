@@ -24,7 +24,7 @@ use super::use_times::UseSums;
 use super::wait::WaitSums;
 use super::watched_rank::WatchedRank;
 use trace_model::hash::Map;
-use trace_model::{Actor, Category, Definitions, TimeBBox, lane_of};
+use trace_model::{Actor, Category, CommNames, Definitions, TimeBBox, lane_of};
 
 /// Counts of what the pass met.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,6 +68,8 @@ pub(super) struct WaitPass<'a> {
     pub(super) comms: Vec<OperationQueue>,
     /// Numbers of the communicators in the trace.
     pub comm_numbers: Vec<i32>,
+    /// Their names, once the trace has been read.
+    pub(super) comm_names: CommNames,
     /// Places of the communicators by number, and of the ranks.
     pub(super) comm_places: Map<i32, u32>,
     pub(super) rank_places: Map<i32, u32>,
@@ -198,6 +200,7 @@ impl<'a> WaitPass<'a> {
                 .map(|ranks| OperationQueue::new(ranks.len() as u32))
                 .collect(),
             comm_numbers: numbers,
+            comm_names: CommNames::new(definitions),
             comm_places,
             rank_places,
             intercomms: Intercomms::default(),
@@ -232,7 +235,7 @@ impl<'a> WaitPass<'a> {
     /// What puts the drawables of the trace into the order that [`WaitPass::take`] needs.
     pub(super) fn event_order(&self) -> EventOrder<'a> {
         let categories = (0..).zip(&self.categories).zip(&self.roles);
-        EventOrder::new(
+        let mut order = EventOrder::new(
             &self.lines,
             categories.map(|((nth, &category), &role)| CategoryUse {
                 category,
@@ -240,7 +243,9 @@ impl<'a> WaitPass<'a> {
                 tells: self.by_file.tells(nth) || self.unseen.is_annotation(nth),
                 has_info: self.by_file.is_naming_call(nth) || self.infos[nth as usize].reads(),
             }),
-        )
+        );
+        order.comm_names = self.comm_names.clone();
+        order
     }
 
     /// Takes the next events.
@@ -330,6 +335,7 @@ impl<'a> WaitPass<'a> {
     /// Ends the input, whose drawables were put in order by this.
     pub(super) fn finish(&mut self, order: &EventOrder<'_>) {
         self.counts.drawables = order.counts;
+        self.comm_names = order.comm_names.clone();
         self.bounds = order.bounds;
         self.focus.end(self.bounds);
         let end = self.focus.to;

@@ -249,10 +249,12 @@ pub struct RegionTimes {
 }
 
 /// Times of the main threads of all ranks in calls on one communicator.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CommunicatorTimes {
     /// Number in the trace; 0 is MPI_COMM_WORLD.
     pub communicator: i32,
+    /// The name that the program has given it, if it has.
+    pub name: Option<String>,
     /// Number of the communicator's ranks.
     pub ranks: u32,
     /// Number of calls.

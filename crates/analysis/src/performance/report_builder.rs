@@ -427,6 +427,7 @@ impl ReportBuilder<'_, '_> {
                 let time = sums.times();
                 CommunicatorTimes {
                     communicator,
+                    name: self.pass.comm_names.get(communicator).map(str::to_owned),
                     ranks: comm.size,
                     calls,
                     share: part(time.all, all),

@@ -1,12 +1,14 @@
 //! Rows of a table as batches that come while the trace is read: a thread reads ahead by a few of them.
 
 use super::{Failure, TraceFiles};
+use crate::trace_files::losses::failure;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use tables::{DefinitionTable, RowSelection, SelectedRows, TableKind, WaitingCalls};
+use trace_model::CommNames;
 
 /// Batches that are read ahead.
 const AHEAD: usize = 4;
@@ -132,12 +134,20 @@ impl TraceFiles {
         Ok(rows.schema())
     }
 
-    /// A table that the definitions tell.
+    /// A table that the definitions tell. Names of communicators are in calls: of a program that gives some, its trace is read.
     ///
     /// # Errors
-    /// A file is damaged where its definitions are.
+    /// A file is damaged.
     pub fn definition_table(&self, table: DefinitionTable) -> Result<RecordBatch, Failure> {
-        let batch = table.batch(&self.definitions()?);
+        let definitions = self.definitions()?;
+        let names = match table {
+            DefinitionTable::Communicators if CommNames::new(&definitions).may_come() => {
+                let source = self.source(None)?;
+                CommNames::of(source.as_ref()).map_err(failure)?
+            }
+            _ => CommNames::default(),
+        };
+        let batch = table.batch(&definitions, &names);
         batch.map_err(|error| Failure::file(self.name(), error))
     }
 }

@@ -142,9 +142,10 @@ fn communicators(report: &PerformanceReport) -> TextTable {
     let mut table = TextTable::new("by_communicator", &columns);
     for comm in &report.by_communicator {
         let [_, waiting, transfer, files] = uses(&comm.time);
-        let name = match comm.communicator {
-            0 => "MPI_COMM_WORLD".to_owned(),
-            number => number.to_string(),
+        let name = match (comm.communicator, &comm.name) {
+            (0, _) => "MPI_COMM_WORLD".to_owned(),
+            (number, None) => number.to_string(),
+            (number, Some(name)) => format!("{number} {name}"),
         };
         table.rows.push(vec![
             TableCell::Text(name),

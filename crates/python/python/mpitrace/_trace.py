@@ -145,7 +145,8 @@ class Window:
         return Rows(self._native, "ranks", None, None)
 
     def communicators(self) -> Rows:
-        """The communicators: a row for each ``communicator`` and ``communicator_rank`` with the ``rank`` in MPI_COMM_WORLD that it is."""
+        """The communicators: a row for each ``communicator`` and ``communicator_rank`` with the ``rank`` in MPI_COMM_WORLD that it is, and the
+        ``name`` that the program gives the communicator."""
         return Rows(self._native, "communicators", None, None)
 
     def report(self, *, region: Optional[str] = None, phases: Union[int, tuple[int, int], None] = None) -> Report:

@@ -120,6 +120,8 @@ pub struct CallDetails {
     pub completes: Option<CompletedNumbers>,
     /// `handle=`: i32 number of the file or window that ranks share, in the order in which the process opens or makes them.
     pub handle: bool,
+    /// `name=`: the name that the call gives to a communicator, datatype or window, a text; empty where the communicator has no timeline of its own.
+    pub name: bool,
     /// `ranks=`: ranks in MPI_COMM_WORLD of the group that the call names, a text such as `0,2-5`.
     pub ranks: bool,
     /// `target=`: i32 rank that the call is directed to, in the group of the window; −1 for MPI_PROC_NULL.
@@ -238,6 +240,14 @@ impl CallDetails {
                 exclusive: has(Kind::LockType),
                 ..CallDetails::default()
             },
+            Class::CommInfo | Class::TypeInfo | Class::WinInfo => {
+                let names = function.name.ends_with("_set_name");
+                CallDetails {
+                    handle: names && has(Kind::Win),
+                    name: names,
+                    ..CallDetails::default()
+                }
+            }
             _ => CallDetails {
                 atomic: function.sets_atomic_mode(),
                 // Those that ranks make together are waited for.
@@ -268,6 +278,7 @@ impl CallDetails {
                 "completes=%s",
             ),
             (self.handle, "handle=%d"),
+            (self.name, "name=%s"),
             (self.ranks, "ranks=%s"),
             (self.target, "target=%d"),
             (self.exclusive, "exclusive=%d"),
@@ -615,6 +626,9 @@ mod tests {
             ("MPI_Waitall", "completes=%s"),
             ("MPI_Request_get_status", ""),
             ("MPI_Send", ""),
+            ("MPI_Comm_set_name", "name=%s"),
+            ("MPI_Win_set_name", "handle=%d, name=%s"),
+            ("MPI_Comm_get_name", ""),
         ] {
             assert_eq!(format(&states, name), expected, "{name}");
         }

@@ -1,7 +1,7 @@
 //! Communicators and their groups, as far as the timelines of a trace tell them.
 
-use trace_model::Losses;
 use trace_model::hash::Map;
+use trace_model::{CommNames, Losses};
 
 use super::places::{LinePlace, Places};
 
@@ -11,10 +11,34 @@ pub(super) const FIRST_GROUP: u32 = 1;
 /// A communicator of the archive. Its reference is its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommDefinition {
-    /// One group, by its position.
-    Intra { name: String, group: usize },
+    /// One group, by its position. The number is that of the communicator in the trace.
+    Intra { number: i32, group: usize },
     /// Two groups that send to each other.
     Inter { name: String, groups: [usize; 2] },
+}
+
+impl CommDefinition {
+    /// The name in an archive. Of `names` it has the one that the program has given, and the number all the same, by which mpitrace reads it again.
+    pub(super) fn name(&self, names: &CommNames) -> String {
+        match self {
+            CommDefinition::Intra { number: 0, .. } => "MPI_COMM_WORLD".to_owned(),
+            CommDefinition::Intra { number, .. } => match names.get(*number) {
+                Some(name) => format!("{name} (communicator {number})"),
+                None => format!("communicator {number}"),
+            },
+            CommDefinition::Inter { name, .. } => name.clone(),
+        }
+    }
+}
+
+/// Number in the trace of the communicator with this name in an archive.
+pub(super) fn number_of_name(name: &str) -> Option<i32> {
+    const WORD: &str = "communicator ";
+    let number = match name.strip_suffix(')') {
+        Some(rest) => rest.rsplit_once(" (communicator ")?.1,
+        None => name.strip_prefix(WORD)?,
+    };
+    number.parse().ok()
 }
 
 /// Communicators and groups of a trace.
@@ -61,16 +85,12 @@ impl Comms {
                 let what = "communicator with ranks that are not in the trace, whose ranks are counted without them";
                 losses.add(what, 1);
             }
-            let name = match number {
-                0 => "MPI_COMM_WORLD".to_owned(),
-                number => format!("communicator {number}"),
-            };
             let group = comms.members.len();
             comms.by_number.insert(number, group);
             comms.members.push(members);
             comms
                 .definitions
-                .push(CommDefinition::Intra { name, group });
+                .push(CommDefinition::Intra { number, group });
         }
         comms
     }
@@ -196,6 +216,14 @@ impl Comms {
 mod tests {
     use super::*;
     use trace_model::{Definitions, Line};
+
+    #[test]
+    fn names_tell_the_number() {
+        assert_eq!(number_of_name("communicator 7"), Some(7));
+        assert_eq!(number_of_name("rows (of 3) (communicator 12)"), Some(12));
+        assert_eq!(number_of_name("MPI_COMM_WORLD"), None);
+        assert_eq!(number_of_name("communicators 3 and 4"), None);
+    }
 
     #[test]
     fn messages_name_the_rank_in_their_communicator() {

@@ -150,14 +150,12 @@ impl Names {
                 .map(|location| strings.id(&location.name))
                 .collect(),
             comms: comms
-                .map(|comm| match comm {
-                    CommDefinition::Intra { name, .. } | CommDefinition::Inter { name, .. } => {
-                        strings.id(name)
-                    }
-                })
+                .map(|comm| strings.id(&comm.name(&maker.comm_names)))
                 .collect(),
-            windows: (0..maker.windows.definitions().len())
-                .map(|number| strings.id(&format!("window {number}")))
+            windows: maker
+                .windows
+                .names()
+                .map(|name| strings.id(&name))
                 .collect(),
             hosts,
             processes,

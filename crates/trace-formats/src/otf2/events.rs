@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use trace_model::hash::Map;
-use trace_model::{Definitions, Drawable, DrawablePoint, Losses, PointKind, Vertex};
+use trace_model::{CommNames, Definitions, Drawable, DrawablePoint, Losses, PointKind, Vertex};
 
 use super::archive::Archive;
 use super::category_entry::{CategoryEntry, Meaning};
@@ -73,6 +73,7 @@ pub(super) struct EventMaker {
     pub(super) regions: Vec<RegionDefinition>,
     pub(super) places: Places,
     pub(super) comms: Comms,
+    pub(super) comm_names: CommNames,
     pub(super) metrics: MetricTable,
     pub(super) files: FileTable,
     pub(super) requests: RequestTable,
@@ -113,6 +114,7 @@ impl EventMaker {
             archive,
             places,
             comms,
+            comm_names: CommNames::new(definitions),
             losses,
             strings: StringTable::new(),
             attributes: AttributeTable::default(),

@@ -43,6 +43,8 @@ pub(super) enum WindowCall {
     OneSided(OneSidedKind),
     Lock,
     Unlock,
+    /// Gives it a name.
+    Name,
     /// Names the ranks that may come (`true`), or to which the rank goes.
     BeginEpoch(bool),
     /// Waits for the ranks that have come (`true`), or leaves those to which the rank went.
@@ -138,6 +140,9 @@ impl RegionKind {
             Class::Rma | Class::RmaRequest | Class::RmaSync | Class::WinCreate | Class::WinFree => {
                 let call = window_call(function).map_or(RegionCall::Plain, RegionCall::Window);
                 (role::RMA, call)
+            }
+            Class::WinInfo if function.name == "MPI_Win_set_name" => {
+                (role::FUNCTION, RegionCall::Window(WindowCall::Name))
             }
             Class::FileOpen => (role::FILE_IO_METADATA, RegionCall::FileOpen),
             Class::FileClose => (role::FILE_IO_METADATA, RegionCall::FileClose),

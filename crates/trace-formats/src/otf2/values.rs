@@ -19,6 +19,7 @@ pub(super) enum Field {
     /// Number of a file: in calls of DUMPI that of the handle, in operations that of the file.
     File,
     Path,
+    Name,
     Source,
     Target,
     Exclusive,
@@ -49,6 +50,7 @@ impl Field {
             "handle" | "win" => Field::Handle,
             "file" => Field::File,
             "path" | "filename" => Field::Path,
+            "name" => Field::Name,
             "source" => Field::Source,
             "target" | "targetrank" => Field::Target,
             "exclusive" => Field::Exclusive,
@@ -114,6 +116,8 @@ pub(super) struct CallValues<'a> {
     pub handle: Option<u32>,
     pub file: Option<i64>,
     pub path: Option<&'a [u8]>,
+    /// Name that the call gives.
+    pub name: &'a [u8],
     /// Sender of the message that is asked for; `None` for any.
     pub source: Option<i32>,
     /// Tag of the message that is asked for; `None` for any.
@@ -166,6 +170,7 @@ impl<'a> CallValues<'a> {
             Field::Prepared => self.started = text,
             Field::Ranks => self.ranks = text,
             Field::Path => self.path = Some(text).filter(|text| !text.is_empty()),
+            Field::Name => self.name = text,
             Field::Role => self.is_side_file = text != b"data",
             _ => {}
         }

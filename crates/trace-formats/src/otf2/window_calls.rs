@@ -49,6 +49,10 @@ impl EventMaker {
         let both = sync_level::PROCESS | sync_level::MEMORY;
         let end = match (call, target) {
             (WindowCall::Make, _) => [None, None],
+            (WindowCall::Name, _) => {
+                self.windows.name(window, process, values.name);
+                [None, None]
+            }
             (WindowCall::Free, _) => {
                 self.write_window(location, time, WindowEvent::Begin)?;
                 let (op, level) = (collective::DESTROY_HANDLE, both);

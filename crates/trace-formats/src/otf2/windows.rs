@@ -16,6 +16,8 @@ pub(super) struct Window {
 pub(super) struct WindowTable {
     /// References of the communicators of the windows, by reference.
     definitions: Vec<u32>,
+    /// Names that the program has given, by reference, each with the process that has given it.
+    names: Map<u32, (usize, String)>,
     /// By communicator, and number among its windows.
     by_order: Map<(i32, u32), Window>,
     /// Windows of a communicator that a process has made.
@@ -52,6 +54,23 @@ impl WindowTable {
     /// The window that a process has made under this number of its own.
     pub(super) fn get(&self, process: usize, handle: u32) -> Option<Window> {
         self.by_handle.get(&(process, handle)).copied()
+    }
+
+    /// A process gives a window a name. That of the first process counts, and of its names the last one.
+    pub(super) fn name(&mut self, window: u32, process: usize, name: &[u8]) {
+        let known = self.names.get(&window);
+        if !name.is_empty() && known.is_none_or(|(known, _)| process <= *known) {
+            let name = String::from_utf8_lossy(name).into_owned();
+            self.names.insert(window, (process, name));
+        }
+    }
+
+    /// Names of the windows, by reference.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        (0u32..).zip(&self.definitions).map(|(window, _)| {
+            let given = self.names.get(&window);
+            given.map_or_else(|| format!("window {window}"), |(_, name)| name.clone())
+        })
     }
 
     /// Number for the next one-sided operation.
@@ -106,5 +125,10 @@ mod tests {
         let third = windows.make(1, 0, 0, 0);
         assert_eq!(third.reference, 3);
         assert_eq!(windows.get(1, 0), Some(third));
+        for (process, name) in [(1, &b"other"[..]), (0, b"old"), (0, b"halo"), (0, b"")] {
+            windows.name(2, process, name);
+        }
+        let names: Vec<String> = windows.names().collect();
+        assert_eq!(names, ["window 0", "window 1", "halo", "window 3"]);
     }
 }

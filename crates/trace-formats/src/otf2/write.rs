@@ -90,6 +90,7 @@ impl trace_model::Sink for Otf2Sink {
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        self.events.comm_names.take(drawable);
         self.put_checked(drawable)
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use trace_model::Line;
 use trace_model::hash::Map;
 
+use super::super::comms::number_of_name;
 use super::super::numbers::{TIMELINE_COMM, group_type, value_type};
 use super::definitions::GlobalDefinitions;
 use super::event::{Attribute, MessageEnd};
@@ -70,9 +71,6 @@ pub(super) struct Comms {
     attribute: Option<u32>,
 }
 
-/// What mpitrace itself calls a communicator.
-const COMMUNICATOR: &str = "communicator ";
-
 impl Comms {
     /// The communicators of an archive. `is_own` says that mpitrace has written it: its names tell their numbers.
     pub(super) fn new(definitions: &GlobalDefinitions, places: &Places, is_own: bool) -> Comms {
@@ -90,10 +88,7 @@ impl Comms {
                 continue;
             }
             let name = definitions.text(comm.name);
-            let named = name
-                .strip_prefix(COMMUNICATOR)
-                .and_then(|number| number.parse().ok());
-            let named = named.filter(|number: &i32| is_own && *number > 0);
+            let named = number_of_name(name).filter(|number| is_own && *number > 0);
             let number = match Some(reference) == world {
                 true => 0,
                 false => named.unwrap_or(next_number),

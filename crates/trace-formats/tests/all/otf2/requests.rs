@@ -1,7 +1,10 @@
 //! Requests and communicators of calls of which no event of an archive tells.
 
+use std::collections::BTreeSet;
+
 use trace_model::{InfoWriter, Topology};
 
+use super::printed::PrintedArchive;
 use super::read::{read, words};
 use super::written;
 use crate::perfetto::{OwnedDrawable, category, definitions, line_of_comm};
@@ -30,6 +33,7 @@ fn requests_that_no_event_tells_come_back() {
         ("MPI_Wait", "completes=%d"),
         ("MPI_Waitall", "completes=%s"),
         ("MPI_Ibarrier", "request=%d"),
+        ("MPI_Comm_set_name", "name=%s"),
         ("MPI_Rput", "bytes=%l, request=%d, handle=%d, target=%d"),
     ];
     let categories = (1..)
@@ -50,11 +54,12 @@ fn requests_that_no_event_tells_come_back() {
         (6, 7, &|info| _ = info.int(10).int(7).int(-1).text(b"")),
         (7, 8, &|info| _ = info.int(11).int(0)),
         (10, 9, &|info| _ = info.int(12)),
-        (11, 10, &|info| _ = info.long(8).int(13).int(0).int(1)),
+        (12, 10, &|info| _ = info.long(8).int(13).int(0).int(1)),
         // The barrier is complete by an event, and so are the broadcast and receives, of which it is told that no message came.
         (9, 11, &|info| _ = info.text(b"6-13")),
         // Of a request of which nothing is known.
         (8, 12, &|info| _ = info.int(99)),
+        (11, 13, &|info| _ = info.text(b"rows")),
     ];
     let mut info = InfoWriter::default();
     let drawables: Vec<OwnedDrawable> = (calls.iter())
@@ -62,7 +67,9 @@ fn requests_that_no_event_tells_come_back() {
             info.clear();
             write(&mut info);
             let start = f64::from(*time) / 1e6;
-            let ends = [(start, 0), (start + 0.5e-6, 0)];
+            // The name is that of a communicator.
+            let line = if *category == 11 { 2 } else { 0 };
+            let ends = [(start, line), (start + 0.5e-6, line)];
             OwnedDrawable::new(Topology::State, *category, info.bytes(), &ends)
         })
         .collect();
@@ -104,6 +111,16 @@ fn requests_that_no_event_tells_come_back() {
         ("MPI_Rput", "bytes=8, request=13, handle=0, target=1"),
         ("MPI_Waitall", "completes=6-13"),
         ("MPI_Wait", "completes=99"),
+        ("MPI_Comm_set_name", "name=rows"),
     ];
     assert_eq!(found, expected);
+    let comms: BTreeSet<i32> = again.lines.iter().map(|line| line.comm).collect();
+    assert_eq!(comms, BTreeSet::from([0, 7]));
+    if let Some(printed) = PrintedArchive::of(&folder.path().join("run.otf2")) {
+        let comms = printed.definitions_of("COMM");
+        let named = comms
+            .iter()
+            .any(|comm| comm.contains("Name: \"rows (communicator 7)\""));
+        assert!(named, "{comms:#?}");
+    }
 }
