@@ -2,6 +2,7 @@
 //! that completes them finds the ones that began them, the numbers of files and windows, and who takes part where the communicator does not tell.
 
 use super::calls::ProcessWalk;
+use super::mpe_constants::{mpi_root, shown_root};
 use super::number_text::push_numbers;
 use super::record::StateDetails;
 use blockfile::record::Record as Call;
@@ -28,7 +29,12 @@ impl ProcessWalk<'_> {
         details.push(rest_of_cargo);
         let int = |at| plan.and_then(|plan| plan.int(call.payload, at?));
         if wanted.root {
-            push_int(details, int(plan.and_then(|plan| plan.root)));
+            let root = int(plan.and_then(|plan| plan.root));
+            let of_root = || mpi_root(&self.library, self.scan.info.family);
+            push_int(
+                details,
+                root.and_then(|root| shown_root(root, self.proc_null, of_root)),
+            );
         }
         if wanted.bytes {
             let bytes = plan.and_then(|plan| {

@@ -109,7 +109,8 @@ pub enum StateCargo {
 /// Values are big-endian, one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallDetails {
-    /// `root=`: i32 rank of the root of a collective call.
+    /// `root=`: i32 rank of the root of a collective call. On an intercommunicator −3 at the rank that passes MPI_ROOT, and −2 at those that pass
+    /// MPI_PROC_NULL, whatever the library calls them; −1 where it is not known.
     pub root: bool,
     /// `bytes=`: i64 bytes that the rank passes to a collective call, or that a one-sided operation moves: count times size of the datatype,
     /// −1 where that is not known.
