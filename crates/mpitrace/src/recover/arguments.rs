@@ -10,7 +10,8 @@ use std::path::PathBuf;
 ///
 /// A run leaves one block file per process (libtrace.*.blocks) if it was killed, exited without MPI_Finalize, or used
 /// only MPI sessions. The command sorts block files by run and makes the files that MPI_Finalize would have made of each
-/// run. The exit code is 1 if a block file is damaged or missing; everything that can be read is in the trace anyway.
+/// run, as its settings say what is in them (callids, details, leaf, children, clog2-block, dumpi-folders). The exit code
+/// is 1 if a block file is damaged or missing; everything that can be read is in the trace anyway.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace recover --count .                      what is there
@@ -67,7 +68,7 @@ pub struct Arguments {
     /// Also take block files of other users from a folder
     #[arg(long)]
     pub any_owner: bool,
-    /// The tree; a leaf is of the size that suits the number of lines unless it is said here
+    /// The tree; what is not said here is as the settings of the run say
     #[command(flatten)]
     pub tree: TreeArguments,
 }
