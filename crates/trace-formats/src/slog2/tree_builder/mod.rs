@@ -12,14 +12,14 @@ mod tree;
 
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
-use std::{mem, thread};
+use std::{fmt, mem, thread};
 
 use drawables::Drawables;
 pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists};
 pub use drawables::{EncodedDrawable, NewComposite};
 use node_file::{ClosedNode, NodeFile};
 pub use node_parts::{BuiltNode, NodeContents, NodePreview, NodeWriter};
-use node_thread::NodeThread;
+use node_thread::NodesElsewhere;
 use shadow::vertex_count;
 use trace_model::Drawable as NewDrawable;
 pub use tree::{TreeEnd, WrittenTree};
@@ -130,8 +130,10 @@ impl<W: Write + Seek> TreeBuilder<W> {
         let has_processors = thread::available_parallelism().is_ok_and(|number| number.get() > 1);
         let nodes = match self.nodes {
             NodeOutput::Here(file) if has_processors => {
-                NodeThread::new(file, self.options.leaf_byte_size as usize)
-                    .map_or_else(NodeOutput::Here, NodeOutput::OnThread)
+                match node_thread::start(file, self.options.leaf_byte_size as usize) {
+                    Ok(thread) => NodeOutput::Elsewhere(thread),
+                    Err(file) => NodeOutput::Here(file),
+                }
             }
             nodes => nodes,
         };
@@ -360,10 +362,19 @@ impl<W: Write + Seek> TreeBuilder<W> {
 }
 
 /// Where closed nodes are written.
-#[derive(Debug)]
 enum NodeOutput<W> {
     Here(Box<NodeFile<W>>),
-    OnThread(NodeThread<W>),
+    // Behind a pointer, so that threads are in no program that does not ask for one: the recorder must load with old C libraries.
+    Elsewhere(Box<dyn NodesElsewhere<W> + Send>),
+}
+
+impl<W> fmt::Debug for NodeOutput<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NodeOutput::Here(_) => "Here",
+            NodeOutput::Elsewhere(_) => "Elsewhere",
+        })
+    }
 }
 
 impl<W: Write + Seek> NodeOutput<W> {
@@ -371,7 +382,7 @@ impl<W: Write + Seek> NodeOutput<W> {
     fn write(&mut self, node: ClosedNode) -> Result<[Drawables; 2], Slog2Error> {
         match self {
             NodeOutput::Here(file) => file.write(node),
-            NodeOutput::OnThread(thread) => thread.write(node),
+            NodeOutput::Elsewhere(thread) => thread.write(node),
         }
     }
 
@@ -379,7 +390,7 @@ impl<W: Write + Seek> NodeOutput<W> {
     fn position(&self) -> u64 {
         match self {
             NodeOutput::Here(file) => file.out.position(),
-            NodeOutput::OnThread(thread) => thread.position(),
+            NodeOutput::Elsewhere(thread) => thread.position(),
         }
     }
 
@@ -387,7 +398,7 @@ impl<W: Write + Seek> NodeOutput<W> {
     fn finish(self) -> Result<Box<NodeFile<W>>, Slog2Error> {
         match self {
             NodeOutput::Here(file) => Ok(file),
-            NodeOutput::OnThread(thread) => thread.finish(),
+            NodeOutput::Elsewhere(thread) => thread.finish(),
         }
     }
 }

@@ -15,8 +15,25 @@ fn max_waiting(leaf_byte_size: usize) -> usize {
     ((1 << 20) / leaf_byte_size.max(1)).clamp(1, 32)
 }
 
+/// Whoever writes closed nodes, and is not who adds drawables.
+pub(super) trait NodesElsewhere<W> {
+    /// Has a node written. Gives room for the drawables of another one.
+    ///
+    /// # Errors
+    /// Why one of the nodes so far could not be written.
+    fn write(&mut self, node: ClosedNode) -> Result<[Drawables; 2], Slog2Error>;
+
+    /// Where the next node comes in the file; 0 if one could not be written.
+    fn position(&self) -> u64;
+
+    /// Waits until all nodes are written, and gives the file.
+    ///
+    /// # Errors
+    /// Why one of the nodes could not be written.
+    fn finish(self: Box<Self>) -> Result<Box<NodeFile<W>>, Slog2Error>;
+}
+
 /// What the thread is to do.
-#[derive(Debug)]
 enum Order {
     Write(Box<ClosedNode>),
     /// To tell where the next node comes, when all before are written.
@@ -27,8 +44,7 @@ enum Order {
 type Outcome<W> = Result<Box<NodeFile<W>>, Slog2Error>;
 
 /// The writing end of the tree, on a thread of its own.
-#[derive(Debug)]
-pub(super) struct NodeThread<W> {
+struct NodeThread<W> {
     /// `None` once there is nothing more to do.
     orders: Option<SyncSender<Order>>,
     /// What the drawables of written nodes were in.
@@ -37,38 +53,44 @@ pub(super) struct NodeThread<W> {
     thread: Option<JoinHandle<Outcome<W>>>,
 }
 
-impl<W: Write + Seek + Send + 'static> NodeThread<W> {
-    /// Goes on with a file on a thread, with leaves of so many bytes; gives it back if no thread is to be had.
-    pub(super) fn new(
-        file: Box<NodeFile<W>>,
-        leaf_byte_size: usize,
-    ) -> Result<NodeThread<W>, Box<NodeFile<W>>> {
-        let (orders, to_do) = mpsc::sync_channel(max_waiting(leaf_byte_size));
-        let (done, emptied) = mpsc::channel();
-        // It gets the file when it is there, as a closure would take the file with it where none is to be had.
-        let (give, taken) = mpsc::channel();
-        let work = move || match taken.recv() {
-            Ok(file) => work(file, &to_do, &done),
-            Err(_) => Err(already_told()),
-        };
-        let Ok(thread) = thread::Builder::new().spawn(work) else {
-            return Err(file);
-        };
-        give.send(file).map_err(|unsent| unsent.0)?;
-        Ok(NodeThread {
-            orders: Some(orders),
-            emptied,
-            thread: Some(thread),
-        })
-    }
+/// Goes on with a file on a thread, with leaves of so many bytes; gives it back if no thread is to be had.
+pub(super) fn start<W: Write + Seek + Send + 'static>(
+    file: Box<NodeFile<W>>,
+    leaf_byte_size: usize,
+) -> Result<Box<dyn NodesElsewhere<W> + Send>, Box<NodeFile<W>>> {
+    let (orders, to_do) = mpsc::sync_channel(max_waiting(leaf_byte_size));
+    let (done, emptied) = mpsc::channel();
+    // It gets the file when it is there, as a closure would take the file with it where none is to be had.
+    let (give, taken) = mpsc::channel();
+    let work = move || match taken.recv() {
+        Ok(file) => work(file, &to_do, &done),
+        Err(_) => Err(already_told()),
+    };
+    let Ok(thread) = thread::Builder::new().spawn(work) else {
+        return Err(file);
+    };
+    give.send(file).map_err(|unsent| unsent.0)?;
+    Ok(Box::new(NodeThread {
+        orders: Some(orders),
+        emptied,
+        thread: Some(thread),
+    }))
 }
 
 impl<W> NodeThread<W> {
-    /// Has a node written. Gives what had the drawables of a former one, emptied.
-    ///
-    /// # Errors
-    /// Why one of the nodes so far could not be written.
-    pub(super) fn write(&mut self, node: ClosedNode) -> Result<[Drawables; 2], Slog2Error> {
+    /// Ends the thread; `None` if it has ended before.
+    fn end(&mut self) -> Result<Option<Box<NodeFile<W>>>, Slog2Error> {
+        self.orders = None;
+        match self.thread.take().map(JoinHandle::join) {
+            None => Ok(None),
+            Some(Ok(outcome)) => outcome.map(Some),
+            Some(Err(panicked)) => panic::resume_unwind(panicked),
+        }
+    }
+}
+
+impl<W> NodesElsewhere<W> for NodeThread<W> {
+    fn write(&mut self, node: ClosedNode) -> Result<[Drawables; 2], Slog2Error> {
         let order = Order::Write(Box::new(node));
         let sent = self.orders.as_ref().map(|orders| orders.send(order));
         if !matches!(sent, Some(Ok(()))) {
@@ -79,8 +101,7 @@ impl<W> NodeThread<W> {
         Ok(self.emptied.try_recv().unwrap_or_default())
     }
 
-    /// Where the next node comes in the file; 0 if one could not be written.
-    pub(super) fn position(&self) -> u64 {
+    fn position(&self) -> u64 {
         let (answer, position) = mpsc::channel();
         if let Some(orders) = &self.orders {
             drop(orders.send(Order::TellPosition(answer)));
@@ -88,22 +109,8 @@ impl<W> NodeThread<W> {
         position.recv().unwrap_or(0)
     }
 
-    /// Waits until all nodes are written, and gives the file.
-    ///
-    /// # Errors
-    /// Why one of the nodes could not be written.
-    pub(super) fn finish(mut self) -> Outcome<W> {
+    fn finish(mut self: Box<Self>) -> Outcome<W> {
         self.end()?.ok_or_else(already_told)
-    }
-
-    /// Ends the thread; `None` if it has ended before.
-    fn end(&mut self) -> Result<Option<Box<NodeFile<W>>>, Slog2Error> {
-        self.orders = None;
-        match self.thread.take().map(JoinHandle::join) {
-            None => Ok(None),
-            Some(Ok(outcome)) => outcome.map(Some),
-            Some(Err(panicked)) => panic::resume_unwind(panicked),
-        }
     }
 }
 
