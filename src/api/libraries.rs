@@ -1,8 +1,9 @@
-//! Which I/O libraries are in the process: one event for each, at MPI_Finalize. Its text is the file name of the library, or the version
-//! that it tells if it is linked into the program.
+//! Which I/O libraries are in the process: one event for each, at MPI_Finalize. The text of the event is the file name of the library, or the
+//! version that the library tells if it is linked into the program.
 
 use super::user;
 use super::user::names::EventName;
+use crate::call::modes;
 use crate::define::views;
 use crate::memory;
 use crate::mpi::library;
@@ -23,6 +24,10 @@ const MAX_BYTES: usize = 64;
 
 /// Records an event for each I/O library that is loaded or linked into the program.
 pub fn tell() {
+    if !modes::wanted() {
+        // No event would be recorded.
+        return;
+    }
     // Neither a mistake of ours nor want of memory must change how the program ends.
     let loaded = memory::unless_exhausted(|| within(library::loaded_names)).unwrap_or_default();
     for family in FAMILIES {

@@ -46,7 +46,7 @@ impl CommNames {
     /// The names that the drawables of a source tell. They are read only if there is a category that names communicators.
     ///
     /// # Errors
-    /// Those of the source.
+    /// The errors of the source.
     pub fn of(source: &dyn Source) -> Result<CommNames, Stop> {
         let mut names = CommNames::new(source.definitions());
         if names.may_come() {

@@ -13,7 +13,7 @@ use merge::operations::{self, DrawnOperations};
 use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, WrittenOutputs, numbered};
 use merge::slices::{is_worth_while, write_local};
 use merge::stream::Notes;
-use settings::{CallIds, Settings};
+use settings::CallIds;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,8 @@ fn is_unfinished(group: &RunFiles<'_>) -> bool {
 }
 
 /// Options for merging the block files of a run: as in MPI_Finalize, if all of its processes came there.
-fn merge_options(group: &RunFiles<'_>, settings: &Settings) -> local::MergeOptions {
+fn merge_options(group: &RunFiles<'_>) -> local::MergeOptions {
+    let settings = group.settings();
     local::MergeOptions {
         call_ids: match settings.callids {
             CallIds::All => CallIdDisplay::All,
@@ -144,9 +145,8 @@ pub(super) fn with_run(
 ) -> RecoveredFiles {
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
-    let settings = group.settings();
     let threads = arguments.threads();
-    let merge = match Merge::on_threads(&files, table, merge_options(group, &settings), threads) {
+    let merge = match Merge::on_threads(&files, table, merge_options(group), threads) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
         Err(local::RunFilesError::NoRank) => return written,
@@ -175,7 +175,6 @@ pub(super) fn with_run(
         files: &files,
         merge: &merge,
         group,
-        settings: &settings,
         table,
         threads,
         way: arguments.merge,
@@ -195,14 +194,12 @@ pub fn slog2(
         ..RecoveredFiles::default()
     };
     let files = block_files(group);
-    let settings = group.settings();
     let threads = cores();
-    let merge = Merge::on_threads(&files, table, merge_options(group, &settings), threads)?;
+    let merge = Merge::on_threads(&files, table, merge_options(group), threads)?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,
         group,
-        settings: &settings,
         table,
         threads,
         way: MergeWay::Auto,
@@ -217,7 +214,6 @@ pub(super) struct MergeableRun<'r> {
     pub(super) files: &'r [BlockFile<'r>],
     pub(super) merge: &'r Merge<'r, 'r, 'r>,
     pub(super) group: &'r RunFiles<'r>,
-    settings: &'r Settings,
     pub(super) table: &'r Table,
     pub(super) threads: usize,
     way: MergeWay,
@@ -259,7 +255,8 @@ impl MergeableRun<'_> {
         replace: bool,
         tree: &TreeArguments,
     ) -> OutputPlan {
-        let (merge, group, settings) = (self.merge, self.group, self.settings);
+        let (merge, group) = (self.merge, self.group);
+        let settings = group.settings();
         let mut preamble = merge.preamble();
         preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(preamble.block_size);
         // As many ranks as a merged file can have, whatever a damaged header says.
@@ -352,7 +349,7 @@ impl MergeableRun<'_> {
         root: &Path,
         folders: bool,
     ) -> (dumpi::DumpiOptions, io::Result<Option<dumpi::Claim>>) {
-        let folders = folders || self.settings.dumpi_folders;
+        let folders = folders || self.group.settings().dumpi_folders;
         let mut second = self.group.started();
         loop {
             let options = dumpi_options(root.to_owned(), folders, stamp(second));
