@@ -23,14 +23,26 @@ pub unsafe fn symbol(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     }
 }
 
+/// The first version of glibc for the processor.
+const FIRST_VERSION: &CStr = if cfg!(target_arch = "aarch64") {
+    c"GLIBC_2.17"
+} else {
+    c"GLIBC_2.2.5"
+};
+
+/// Looks up, behind the recorder, a function that libc keeps for old programs only: [`symbol`] does not find those. `dlvsym` cannot lead
+/// back to us.
+pub fn symbol_of_old_programs(name: &CStr) -> Option<*mut c_void> {
+    // glibc 2.4 brought functions that take a directory.
+    [FIRST_VERSION, c"GLIBC_2.4"].iter().find_map(|version| {
+        // SAFETY: dlvsym takes any names.
+        let found = unsafe { libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    })
+}
+
 /// Finds the real function. `dlvsym` cannot lead back to us.
 extern "C" fn find() -> *const c_void {
-    /// The first version of glibc for the processor.
-    const FIRST_VERSION: &CStr = if cfg!(target_arch = "aarch64") {
-        c"GLIBC_2.17"
-    } else {
-        c"GLIBC_2.2.5"
-    };
     // glibc moved it from libdl into libc with version 2.34.
     let found = [c"GLIBC_2.34", FIRST_VERSION].iter().find_map(|version| {
         // SAFETY: dlvsym takes any names.

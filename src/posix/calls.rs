@@ -324,22 +324,50 @@ pub unsafe fn named(
     r
 }
 
-/// Says which file the next call without a descriptor is about; whether it is wanted.
+/// A question for attributes of the file `name` in `directory`, or of `directory` itself if `flags` allow that and the name is empty.
+///
+/// # Safety
+/// `name` is what the program gave to libc.
+#[inline(always)]
+pub unsafe fn asking(
+    real: impl FnOnce() -> c_int,
+    kind: u16,
+    directory: c_int,
+    name: *const c_char,
+    flags: c_int,
+) -> c_int {
+    let is_of_descriptor = flags & libc::AT_EMPTY_PATH != 0
+        // SAFETY: the kernel has read the name.
+        && (name.is_null() || is_readable(directory, name) && unsafe { name.read() } == 0);
+    if is_of_descriptor {
+        plain(real, kind, directory, -1, 0)
+    } else {
+        // SAFETY: as promised.
+        unsafe { named(real, kind, directory, name, 0) }
+    }
+}
+
+/// Whether the kernel finds a text at this address.
+#[cold]
+fn is_readable(directory: c_int, name: *const c_char) -> bool {
+    !matches!(system::status_at(directory, name, 0), Err(libc::EFAULT))
+}
+
+/// Says which file the next call without a descriptor is about; whether it is wanted. The name may be no address at all.
 #[cold]
 #[inline(never)]
 unsafe fn note_name(context: &CallContext, directory: c_int, name: *const c_char) -> bool {
-    if name.is_null() || name as usize == usize::MAX {
-        return false;
-    }
-    // SAFETY: promised by the caller.
+    let status = match system::status_at(directory, name, libc::AT_SYMLINK_NOFOLLOW) {
+        Ok(status) => status,
+        Err(libc::EFAULT) => return false,
+        // SAFETY: numbers, which may all be 0 where there is no such file.
+        Err(_) => unsafe { std::mem::zeroed() },
+    };
+    // SAFETY: promised by the caller, and the kernel has read the name.
     let path = unsafe { Path::of_name(directory, name) };
     if !path.is_wanted() {
         return false;
     }
-    // SAFETY: promised by the caller.
-    let status = system::status_of_name(directory, unsafe { std::ffi::CStr::from_ptr(name) });
-    // SAFETY: numbers, which may all be 0 where there is no such file.
-    let status = status.unwrap_or_else(|| unsafe { std::mem::zeroed() });
     record::file(context, clock::now(), -1, 0, &status, &path);
     true
 }

@@ -7,8 +7,8 @@
 
 use super::aio::{begin as begin_aio, begin_list, end as end_aio};
 use super::calls::{
-    bytes_of, close_all, closing, coded, control, copy, duplicate, duplicate_to, named, opening,
-    plain, seek, transfer,
+    asking, bytes_of, close_all, closing, coded, control, copy, duplicate, duplicate_to, named,
+    opening, plain, seek, transfer,
 };
 use super::maps::{map, sync as sync_map};
 use super::raw::raw_call;
@@ -199,6 +199,23 @@ functions! {
     inside [unlinkat](directory: c_int, path: Name, flags: c_int) -> c_int, SYS_unlinkat
         => named(UNLINKAT, directory, path, 0);
     inside [rename](old: Name, new: Name) -> c_int, SYS_rename => named(RENAME, AT_FDCWD, old, 0);
+
+    inside [stat stat64](path: Name, to: Data) -> c_int, SYS_stat => named(STAT, AT_FDCWD, path, 0);
+    inside [lstat lstat64](path: Name, to: Data) -> c_int, SYS_lstat => named(LSTAT, AT_FDCWD, path, 0);
+    inside [fstat fstat64](fd: c_int, to: Data) -> c_int, SYS_fstat => plain(FSTAT, fd, -1, 0);
+    inside [fstatat fstatat64](directory: c_int, path: Name, to: Data, flags: c_int) -> c_int, SYS_newfstatat
+        => asking(FSTATAT, directory, path, flags);
+    inside [statx](directory: c_int, path: Name, flags: c_int, mask: c_uint, to: Data) -> c_int, NONE
+        => asking(STATX, directory, path, flags);
+    // As programs call them that were linked with glibc before 2.33.
+    inside [__xstat __xstat64](version: c_int, path: Name, to: Data) -> c_int, NONE => named(STAT, AT_FDCWD, path, 0);
+    inside [__lxstat __lxstat64](version: c_int, path: Name, to: Data) -> c_int, NONE => named(LSTAT, AT_FDCWD, path, 0);
+    inside [__fxstat __fxstat64](version: c_int, fd: c_int, to: Data) -> c_int, NONE => plain(FSTAT, fd, -1, 0);
+    inside [__fxstatat __fxstatat64](version: c_int, directory: c_int, path: Name, to: Data, flags: c_int) -> c_int, NONE
+        => asking(FSTATAT, directory, path, flags);
+    inside [access](path: Name, mode: c_int) -> c_int, SYS_access => named(ACCESS, AT_FDCWD, path, 0);
+    inside [faccessat](directory: c_int, path: Name, mode: c_int, flags: c_int) -> c_int, NONE
+        => asking(FACCESSAT, directory, path, flags);
 
     inside [aio_read aio_read64](block: *mut aiocb) -> c_int, NONE => begin_aio(AIO_READ, block);
     inside [aio_write aio_write64](block: *mut aiocb) -> c_int, NONE => begin_aio(AIO_WRITE, block);

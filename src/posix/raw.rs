@@ -26,6 +26,9 @@ macro_rules! raw_call {
     (SYS_unlink) => { raw_call!(instead unlink) };
     (SYS_rename) => { raw_call!(instead rename) };
     (SYS_dup2) => { raw_call!(instead dup2) };
+    (SYS_stat) => { raw_call!(instead stat) };
+    (SYS_lstat) => { raw_call!(instead lstat) };
+    (SYS_access) => { raw_call!(instead access) };
     (instead $name:ident) => {
         std::arch::naked_asm!("b {instead}", instead = sym $crate::posix::raw::instead::$name)
     };
@@ -49,8 +52,8 @@ pub(super) use raw_call;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod instead {
     use crate::posix::{real, system};
-    use libc::{AT_FDCWD, O_CREAT, O_TRUNC, O_WRONLY};
-    use std::ffi::{c_char, c_int, c_long, c_uint};
+    use libc::{AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_CREAT, O_TRUNC, O_WRONLY};
+    use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
     type Name = *const c_char;
 
@@ -89,6 +92,28 @@ pub(super) mod instead {
         let arguments = [HERE, old as usize, HERE, new as usize];
         // SAFETY: the arguments are the program's.
         unsafe { call(libc::SYS_renameat, arguments) }
+    }
+
+    pub unsafe extern "C" fn stat(path: Name, to: *mut c_void) -> isize {
+        // SAFETY: the arguments are the program's.
+        unsafe { call(libc::SYS_newfstatat, [HERE, path as usize, to as usize, 0]) }
+    }
+
+    pub unsafe extern "C" fn lstat(path: Name, to: *mut c_void) -> isize {
+        let arguments = [
+            HERE,
+            path as usize,
+            to as usize,
+            AT_SYMLINK_NOFOLLOW as usize,
+        ];
+        // SAFETY: the arguments are the program's.
+        unsafe { call(libc::SYS_newfstatat, arguments) }
+    }
+
+    pub unsafe extern "C" fn access(path: Name, mode: c_int) -> isize {
+        let arguments = [HERE, path as usize, mode as usize, 0];
+        // SAFETY: the arguments are the program's.
+        unsafe { call(libc::SYS_faccessat, arguments) }
     }
 
     pub unsafe extern "C" fn dup2(old: c_int, new: c_int) -> isize {

@@ -48,7 +48,8 @@ impl RealFunction {
             let found = unsafe { symbol::symbol(library, self.name.as_ptr()) };
             (!found.is_null()).then_some(found)
         };
-        in_libc(libc::RTLD_NEXT).or_else(|| {
+        let kept = || symbol::symbol_of_old_programs(self.name);
+        in_libc(libc::RTLD_NEXT).or_else(kept).or_else(|| {
             // Before glibc 2.34 the aio functions were in a library of their own, which only a plugin may have loaded.
             // SAFETY: dlopen takes any name; nothing is loaded.
             let library = unsafe {

@@ -62,11 +62,6 @@ pub fn status(fd: c_int) -> Option<libc::stat> {
     }
 }
 
-/// Status of the file of this name, without following a symbolic link; `None` if there is none.
-pub fn status_of_name(directory: c_int, name: &CStr) -> Option<libc::stat> {
-    status_at(directory, name.as_ptr(), libc::AT_SYMLINK_NOFOLLOW).ok()
-}
-
 /// Status of the file that the name refers to, else errno: EFAULT where there is no text at that address.
 pub fn status_at(directory: c_int, name: *const c_char, flags: c_int) -> Result<libc::stat, c_int> {
     let mut status = MaybeUninit::<libc::stat>::uninit();

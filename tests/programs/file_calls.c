@@ -77,7 +77,8 @@ static void opening(const char *folder)
     OPENED("creat", creat(a, 0644));
     OPENED("creat", creat64(a, 0644));
     struct stat status;
-    if (stat(b, &status) != 0 || (status.st_mode & 0777) != 0600)
+    DO("stat", -1, -1, 0, stat(b, &status));
+    if (result != 0 || (status.st_mode & 0777) != 0600)
         printf("the mode of open64 has got lost\n");
     close(directory);
     /* neither are these */
@@ -306,6 +307,67 @@ static void copying(const char *name, const char *to)
     DO("unlinkat", -1, -1, 0, unlinkat(AT_FDCWD, name, 0));
 }
 
+/* What programs call that were linked with glibc before 2.33. */
+#ifdef __aarch64__
+#define OF_OLD_PROGRAMS(name, version) __asm__(".symver old" #name ", " #name "@GLIBC_2.17")
+enum { STAT_VERSION = 0 };
+#else
+#define OF_OLD_PROGRAMS(name, version) __asm__(".symver old" #name ", " #name "@" version)
+enum { STAT_VERSION = 1 };
+#endif
+extern int old__xstat(int, const char *, struct stat *), old__lxstat(int, const char *, struct stat *);
+extern int old__fxstat(int, int, struct stat *), old__fxstatat(int, int, const char *, struct stat *, int);
+OF_OLD_PROGRAMS(__xstat, "GLIBC_2.2.5");
+OF_OLD_PROGRAMS(__lxstat, "GLIBC_2.2.5");
+OF_OLD_PROGRAMS(__fxstat, "GLIBC_2.2.5");
+OF_OLD_PROGRAMS(__fxstatat, "GLIBC_2.4");
+
+static void asking(const char *name)
+{
+    struct stat status;
+    struct stat64 status64;
+    struct statx more;
+    char missing[300];
+    snprintf(missing, sizeof missing, "%s.missing", name);
+    DO("open", (int)result, -1, 0, open(name, O_RDWR | O_CREAT | O_TRUNC, 0644));
+    int fd = (int)result;
+    DO("write", fd, 0, 10, write(fd, buffer, 10));
+#define SIZED(kind, of, call, size)                                                                                    \
+    do {                                                                                                               \
+        status.st_size = status64.st_size = 0, more.stx_size = 0;                                                      \
+        DO(kind, of, -1, 0, call);                                                                                     \
+        if ((size) != 10)                                                                                              \
+            printf("%s gives another size\n", #call);                                                                  \
+    } while (0)
+    SIZED("stat", -1, stat(name, &status), status.st_size);
+    SIZED("stat", -1, stat64(name, &status64), status64.st_size);
+    SIZED("lstat", -1, lstat(name, &status), status.st_size);
+    SIZED("lstat", -1, lstat64(name, &status64), status64.st_size);
+    SIZED("fstat", fd, fstat(fd, &status), status.st_size);
+    SIZED("fstat", fd, fstat64(fd, &status64), status64.st_size);
+    SIZED("fstatat", -1, fstatat(AT_FDCWD, name, &status, 0), status.st_size);
+    SIZED("fstatat", -1, fstatat64(AT_FDCWD, name, &status64, AT_SYMLINK_NOFOLLOW), status64.st_size);
+    SIZED("fstatat", fd, fstatat(fd, "", &status, AT_EMPTY_PATH), status.st_size);
+    SIZED("statx", -1, statx(AT_FDCWD, name, 0, STATX_SIZE, &more), more.stx_size);
+    SIZED("statx", fd, statx(fd, "", AT_EMPTY_PATH, STATX_SIZE, &more), more.stx_size);
+    SIZED("stat", -1, old__xstat(STAT_VERSION, name, &status), status.st_size);
+    SIZED("lstat", -1, old__lxstat(STAT_VERSION, name, &status), status.st_size);
+    SIZED("fstat", fd, old__fxstat(STAT_VERSION, fd, &status), status.st_size);
+    SIZED("fstatat", -1, old__fxstatat(STAT_VERSION, AT_FDCWD, name, &status, 0), status.st_size);
+    DO("access", -1, -1, 0, access(name, R_OK));
+    DO("faccessat", -1, -1, 0, faccessat(AT_FDCWD, name, R_OK, 0));
+    DO("stat", -1, -1, 0, stat(missing, &status)); /* ENOENT */
+    DO("access", -1, -1, 0, access(missing, R_OK));
+    /* not recorded: no file, and no name */
+    if (stat("/proc/self/stat", &status) != 0 || fstat(0, &status) != 0)
+        printf("no /proc, no standard input\n");
+    const char *nowhere = (const char *)16;
+    if (stat(nowhere, &status) != -1 || errno != EFAULT || unlink(nowhere) != -1 || errno != EFAULT ||
+        fstatat(fd, nowhere, &status, AT_EMPTY_PATH) != -1 || errno != EFAULT)
+        printf("an address without a name is none\n");
+    DO("close", fd, -1, 0, close(fd));
+}
+
 int main(int argc, char **argv)
 {
     char name[2][300];
@@ -318,6 +380,7 @@ int main(int argc, char **argv)
     streams(name[0]);
     asynchronous(name[0]);
     copying(name[0], name[1]);
+    asking(name[0]);
     MPI_Finalize();
     return 0;
 }

@@ -27,8 +27,9 @@ pub const BLOCK_MAGIC: u32 = 0x4B4C_4254;
 /// in which it stands, too.
 pub const PINNED_MAGIC: u32 = 0x4E50_4254;
 /// Version of this layout and of the record encoding.
-pub const VERSION: u32 = 2;
-/// Oldest version that is read. It is as [`VERSION`], without records in short form ([`wrappers::ShortForm`]).
+pub const VERSION: u32 = 3;
+/// Oldest version that is read. It is as [`VERSION`], without records in short form ([`wrappers::ShortForm`]), which came with version 2, and
+/// without questions for a file's attributes ([`crate::operation::STAT`]), which came with version 3.
 pub const OLDEST_VERSION: u32 = 1;
 
 /// ABI family of the MPI library. It decides the width of handles in records.

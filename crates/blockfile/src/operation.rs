@@ -89,8 +89,8 @@ pub struct OperationKind {
 
 macro_rules! kinds {
     ($($layer:ident { $($constant:ident $name:literal $effect:ident)* })*) => {
-        /// All kinds; the number of a record is [`FIRST`] and the position here. New ones go to the end of their layer's
-        /// list only together with a new [`crate::layout::VERSION`].
+        /// All kinds; the number of a record is [`FIRST`] and the position here. New ones go to the end of the whole list, so that files
+        /// of older versions mean what they did, together with a new [`crate::layout::VERSION`].
         pub const KINDS: &[OperationKind] = &[$($(OperationKind {
             name: $name,
             layer: Layer::$layer,
@@ -177,6 +177,15 @@ kinds! {
         DEVICE_DISCARD "device discard" Resize
         DEVICE_METADATA_READ "device metadata read" Name
         DEVICE_METADATA_WRITE "device metadata write" Name
+    }
+    Libc {
+        STAT "stat" Name
+        LSTAT "lstat" Name
+        FSTAT "fstat" Name
+        FSTATAT "fstatat" Name
+        STATX "statx" Name
+        ACCESS "access" Name
+        FACCESSAT "faccessat" Name
     }
 }
 

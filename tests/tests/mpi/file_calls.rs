@@ -208,7 +208,7 @@ fn files_are_chosen_by_name() {
     }
 }
 
-/// The system call that a kind of operation comes to.
+/// The system call that a kind of operation comes to, or a newer one that includes this system call.
 fn system_call(kind: &str) -> &str {
     match kind {
         "open" | "openat" | "creat" => "openat",
@@ -216,6 +216,8 @@ fn system_call(kind: &str) -> &str {
         "pwrite" => "pwrite64",
         "fcntl lock" | "fcntl unlock" => "fcntl",
         "posix_fallocate" => "fallocate",
+        "stat" | "lstat" | "fstat" | "fstatat" => "newfstatat",
+        "access" | "faccessat2" => "faccessat",
         other => other,
     }
 }
@@ -247,7 +249,7 @@ fn seen_by_strace(text: &str) -> CallTally {
         let name = line.split('(').next().unwrap_or_default();
         // fcntl is recorded where it locks.
         if name != "execve" && (name != "fcntl" || line.contains("SETLK")) {
-            *counts.entry(name.to_owned()).or_default() += 1;
+            *counts.entry(system_call(name).to_owned()).or_default() += 1;
         }
     }
     counts
@@ -256,7 +258,8 @@ fn seen_by_strace(text: &str) -> CallTally {
 /// File calls that the recorder knows, by strace's names.
 const KNOWN: &str = "execve,openat,open,creat,close,read,write,pread64,pwrite64,readv,writev,preadv,pwritev,preadv2,\
                      pwritev2,lseek,ftruncate,truncate,fallocate,fsync,fdatasync,sync_file_range,fcntl,flock,unlink,\
-                     unlinkat,rename,mmap,msync,copy_file_range,sendfile";
+                     unlinkat,rename,mmap,msync,copy_file_range,sendfile,?stat,?lstat,fstat,newfstatat,statx,\
+                     ?access,faccessat,faccessat2";
 
 /// Counts of a run under strace and without the recorder: for each rank those of the thread that calls MPI.
 fn under_strace(mpi: Mpi, program: &Path, ranks: usize) -> Vec<CallTally> {

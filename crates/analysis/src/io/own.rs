@@ -17,7 +17,7 @@ pub struct OwnFileCalls {
     pub opens: Part,
     /// Waits for the device.
     pub sync: Part,
-    /// Positions, names, sizes, locks.
+    /// Positions, names, attributes, sizes, locks.
     pub others: Part,
     /// Files that the program opened.
     pub files: u64,

@@ -86,7 +86,7 @@ const FUNCTIONS: &[(ActivityClass, &str)] = include!(concat!(env!("OUT_DIR"), "/
 const SYSTEM_CALLS: &str = "open openat creat close read write pread pwrite readv writev preadv pwritev preadv2 pwritev2 \
     copy_file_range sendfile lseek ftruncate truncate fallocate posix_fallocate fsync fdatasync sync_file_range flock fcntl \
     unlink remove unlinkat rename aio_read aio_write aio_fsync aio_error aio_return aio_suspend aio_cancel lio_listio mmap \
-    munmap msync fopen fclose fread fwrite fseek fseeko ftell fflush stat fstat lstat statfs fstatfs ftw";
+    munmap msync fopen fclose fread fwrite fseek fseeko ftell fflush stat fstat lstat fstatat statx access faccessat statfs fstatfs ftw";
 
 /// Whether this is the name of such a call.
 fn is_system_call(name: &str) -> bool {

@@ -118,7 +118,7 @@ impl Evidence<'_> {
             return None;
         }
         let text = format!(
-            "Calls that move no data (opens, closes, sizes, positions, views) take {}, {} of the time in I/O: {calls} of them for {}.",
+            "Calls that move no data (opens, closes, sizes, attributes, positions, views) take {}, {} of the time in I/O: {calls} of them for {}.",
             time(ns),
             percent(ns, all),
             counted(transfers, "access")

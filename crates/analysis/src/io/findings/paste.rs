@@ -64,7 +64,7 @@ const LINES: &[LinesFor] = &[
         &[
             (
                 Program,
-                "open files once, keep them open; MPI_File_write_at in place of MPI_File_seek and MPI_File_write",
+                "open files once, keep them open; MPI_File_write_at in place of MPI_File_seek and MPI_File_write; stat and access on one rank, then MPI_Bcast",
             ),
             (
                 Hdf5,
