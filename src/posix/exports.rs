@@ -205,7 +205,7 @@ functions! {
     inside [fstat fstat64](fd: c_int, to: Data) -> c_int, SYS_fstat => plain(FSTAT, fd, -1, 0);
     inside [fstatat fstatat64](directory: c_int, path: Name, to: Data, flags: c_int) -> c_int, SYS_newfstatat
         => asking(FSTATAT, directory, path, flags);
-    inside [statx](directory: c_int, path: Name, flags: c_int, mask: c_uint, to: Data) -> c_int, NONE
+    inside [statx](directory: c_int, path: Name, flags: c_int, mask: c_uint, to: Data) -> c_int, SYS_statx
         => asking(STATX, directory, path, flags);
     // As programs call them that were linked with glibc before 2.33.
     inside [__xstat __xstat64](version: c_int, path: Name, to: Data) -> c_int, NONE => named(STAT, AT_FDCWD, path, 0);
