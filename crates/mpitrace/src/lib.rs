@@ -134,6 +134,7 @@ fn run_command(line: Vec<OsString>) -> u8 {
     // The programs that it starts would inherit what is ignored.
     if !matches!(arguments.command, Command::Run(_)) {
         system::signals::ignore_file_size_limit();
+        system::interruption::remove_temporaries();
     }
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),

@@ -33,6 +33,7 @@ mod points;
 pub mod requests;
 #[cfg(feature = "spill")]
 mod sort;
+mod temporary;
 pub mod units;
 mod x11_names;
 
@@ -60,6 +61,7 @@ pub use pending_folder::{FolderKind, PendingFolder};
 pub use points::{DrawablePoint, PointKind, Points};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert, for_each_in_order};
+pub use temporary::{TemporaryObserver, observe_temporaries};
 pub use x11_names::NAMES as X11_NAMES;
 
 /// Error that stops a conversion, from the source or the sink. It names its file.

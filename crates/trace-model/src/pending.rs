@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::fault::{Fault, FaultKind};
-use crate::{Complete, Stop};
+use crate::{Complete, Stop, temporary};
 
 /// Temporary names that are tried.
 const ATTEMPTS: u32 = 1000;
@@ -79,19 +79,16 @@ impl PendingFile {
     pub fn beside(path: &Path) -> io::Result<Self> {
         let path = path.to_path_buf();
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        temporary::begin();
         for n in 0..ATTEMPTS {
-            let temporary = path.with_file_name(temporary_name(name, n));
+            let name = path.with_file_name(temporary_name(name, n));
             let mut options = File::options();
-            match options
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(&temporary)
-            {
+            match options.read(true).write(true).create_new(true).open(&name) {
                 Ok(file) => {
+                    temporary::made(&name);
                     return Ok(PendingFile {
                         file,
-                        temporary: Some(temporary),
+                        temporary: Some(name),
                         path,
                     });
                 }
@@ -138,8 +135,9 @@ impl PendingFile {
 
     /// Gives the file its name, where something else owns it.
     pub fn complete(&mut self) -> io::Result<()> {
-        if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path)?;
+        if let Some(name) = &self.temporary {
+            fs::rename(name, &self.path)?;
+            temporary::gone(name);
             self.temporary = None;
         }
         Ok(())
@@ -148,17 +146,18 @@ impl PendingFile {
     /// Gives the file the name `path`, in its own directory, if nothing has it: else the error is `AlreadyExists`, and another
     /// name may be tried. Of several processes that try at the same time one gets it.
     pub fn take_name(&mut self, path: &Path) -> io::Result<()> {
-        let Some(temporary) = &self.temporary else {
+        let Some(name) = &self.temporary else {
             return Ok(());
         };
-        match fs::hard_link(temporary, path) {
+        match fs::hard_link(name, path) {
             // The temporary name goes with the value.
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
             // Some file systems know no second name of a file.
             Err(_) => {
                 drop(File::options().write(true).create_new(true).open(path)?);
-                fs::rename(temporary, path)?;
+                fs::rename(name, path)?;
+                temporary::gone(name);
                 self.temporary = None;
             }
         }
@@ -172,9 +171,10 @@ impl PendingFile {
             return fs::remove_file(&self.path);
         }
         let name = self.path.file_name().unwrap_or_default();
-        let temporary = self.path.with_file_name(temporary_name(name, ATTEMPTS));
-        fs::rename(&self.path, &temporary)?;
-        self.temporary = Some(temporary);
+        let name = self.path.with_file_name(temporary_name(name, ATTEMPTS));
+        fs::rename(&self.path, &name)?;
+        temporary::made(&name);
+        self.temporary = Some(name);
         Ok(())
     }
 }
@@ -204,9 +204,10 @@ impl Seek for PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
+        if let Some(name) = &self.temporary {
             // Nobody is left to tell if this fails, and the name says that the file is a temporary one.
-            let _ = fs::remove_file(temporary);
+            let _ = fs::remove_file(name);
+            temporary::gone(name);
         }
     }
 }

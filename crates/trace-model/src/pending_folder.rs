@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use crate::temporary_name;
+use crate::{temporary, temporary_name};
 
 /// Temporary names that are tried.
 const ATTEMPTS: u32 = 1000;
@@ -42,12 +42,14 @@ impl PendingFolder {
     pub fn create(path: &Path, kind: FolderKind) -> io::Result<Self> {
         kind.may_replace(path)?;
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        temporary::begin();
         for attempt in 0..ATTEMPTS {
-            let temporary = temporary_path(path, name, attempt);
-            match fs::DirBuilder::new().mode(0o777).create(&temporary) {
+            let name = temporary_path(path, name, attempt);
+            match fs::DirBuilder::new().mode(0o777).create(&name) {
                 Ok(()) => {
+                    temporary::made(&name);
                     return Ok(PendingFolder {
-                        temporary: Some(temporary),
+                        temporary: Some(name),
                         path: path.to_path_buf(),
                         kind,
                         spare: (0..SPARE_FILES)
@@ -72,13 +74,14 @@ impl PendingFolder {
     /// # Errors
     /// When the folder cannot be renamed. The older one then still has the name.
     pub fn persist(mut self) -> io::Result<()> {
-        let Some(temporary) = self.temporary.clone() else {
+        let Some(own) = self.temporary.clone() else {
             return Ok(());
         };
         self.kind.may_replace(&self.path)?;
         let older = fs::symlink_metadata(&self.path).is_ok();
         if !older {
-            fs::rename(&temporary, &self.path)?;
+            fs::rename(&own, &self.path)?;
+            temporary::gone(&own);
             self.temporary = None;
             return Ok(());
         }
@@ -89,10 +92,11 @@ impl PendingFolder {
             .find(|path| fs::symlink_metadata(path).is_err())
             .ok_or(io::ErrorKind::AlreadyExists)?;
         fs::rename(&self.path, &aside)?;
-        if let Err(error) = fs::rename(&temporary, &self.path) {
+        if let Err(error) = fs::rename(&own, &self.path) {
             fs::rename(&aside, &self.path)?;
             return Err(error);
         }
+        temporary::gone(&own);
         self.temporary = None;
         fs::remove_dir_all(&aside)
     }
@@ -101,9 +105,10 @@ impl PendingFolder {
 impl Drop for PendingFolder {
     fn drop(&mut self) {
         self.spare.clear();
-        if let Some(temporary) = &self.temporary {
+        if let Some(name) = &self.temporary {
             // Nobody can be told.
-            let _ = fs::remove_dir_all(temporary);
+            let _ = fs::remove_dir_all(name);
+            temporary::gone(name);
         }
     }
 }

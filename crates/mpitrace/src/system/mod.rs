@@ -1,5 +1,6 @@
 //! Services of the system: the program itself, signals that end a command, random bytes, absolute paths.
 
+pub mod interruption;
 pub mod own_program;
 pub mod random;
 pub mod signals;

@@ -9,6 +9,7 @@ mod edit;
 mod exported;
 mod hostile;
 mod info;
+mod interrupted;
 mod io;
 mod ioserver;
 mod join;

@@ -1,0 +1,53 @@
+//! A command that is interrupted leaves nothing half-written, and ends by the signal.
+
+use crate::exported::succeeds;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Names in the folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Waits until the command has begun to write.
+fn wait_for_temporary(folder: &Path, command: &mut Child) {
+    let begun = Instant::now();
+    while !names(folder).iter().any(|name| name.ends_with(".tmp")) {
+        assert_eq!(command.try_wait().unwrap(), None, "it ended too early");
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+}
+
+/// Runs a command that writes for long, and sends it this signal.
+fn interrupt(folder: &Path, arguments: &[&str], signal: i32) {
+    let before = names(folder);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command.args(arguments).current_dir(folder);
+    let mut command = command.stderr(Stdio::null()).spawn().unwrap();
+    wait_for_temporary(folder, &mut command);
+    // SAFETY: a child that has not been waited for.
+    unsafe { libc::kill(command.id() as i32, signal) };
+    let status = command.wait().unwrap();
+    assert_eq!(status.signal(), Some(signal), "{arguments:?}: {status}");
+    assert_eq!(names(folder), before, "{arguments:?}");
+}
+
+#[test]
+fn nothing_half_written_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let synth = ["synth", "-q", "--ranks", "2", "--drawables", "300000"];
+    succeeds(folder, &[&synth[..], &["a.slog2"]].concat());
+    interrupt(folder, &["convert", "a.slog2", "o.clog2"], libc::SIGINT);
+    interrupt(folder, &["convert", "a.slog2", "o.pftrace"], libc::SIGHUP);
+    if cfg!(feature = "tables") {
+        interrupt(folder, &["convert", "a.slog2", "o.parquet"], libc::SIGTERM);
+    }
+}
