@@ -7,9 +7,10 @@ import { duration, instant } from "./axis";
 import { openDialog } from "./modal";
 import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
 import { OpenAnother } from "./OpenFile";
+import { unknownHere } from "./own";
 import { item } from "./spec";
 import {
-  ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, type Arrows,
+  ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, waits, type Arrows,
 } from "./state";
 import { hitsText } from "./panels/parts";
 import { isAggregation } from "./aggregation";
@@ -46,13 +47,13 @@ export function Toolbar() {
       <span class="group">
         {maps.length > 1 ? (
           <select aria-label="Timelines by" title="Timelines by (V)" value={item(timelines, "map") ?? "0"} onChange={(event) => setTimelines(event.currentTarget.value === "0" ? "" : `map:${event.currentTarget.value}`, { top: 0, height: 0 })}>
-            {maps.map(({ name }, nth) => <option key={nth} value={String(nth)}>{short(name, 40)}</option>)}
+            {maps.map(({ name }, nth) => <option key={nth} value={String(nth)}>{short(name.replace(/ View(?= \(|$)/, ""), 40)}</option>)}
           </select>
         ) : null}
         <select aria-label="Arrows" title="Arrows (M)" value={arrows} onChange={(event) => change({ arrows: event.currentTarget.value as Arrows })}>
           {ARROWS.map((one) => <option key={one} value={one}>{ARROW_NAMES[one]}</option>)}
         </select>
-        <button type="button" aria-pressed={path} title="The critical path as a line (L)" onClick={togglePath}>critical path</button>
+        <button type="button" aria-pressed={path} title={`The critical path as a line (L)${waits.value?.state === "unknown" ? `: ${unknownHere()}` : ""}`} onClick={togglePath}>critical path</button>
         <TracksMenu />
       </span>
       <span class="group">

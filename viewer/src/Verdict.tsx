@@ -112,12 +112,17 @@ function Shares({ range: { t0, t1 } }: { range: Range }) {
       {!use ? null : (
         <>
           <span class="factor">{about}computing <b>{percent(Math.max(0, 1 - waiting - mpi - files - starting))}</b></span>
-          <span class="losing">{use.waiting ? <><b>{percent(waiting)}</b> waiting, </> : null}<b>{percent(mpi)}</b> {use.waiting ? "MPI" : "MPI or waiting"}{files >= 0.005 ? <>, <b>{percent(files)}</b> files</> : null}.</span>{" "}
+          <span class="losing">{use.waiting ? <><b>{percent(waiting)}</b> waiting, </> : null}<b>{percent(mpi)}</b> {use.waiting ? "MPI" : "MPI or waiting"}{files >= 0.005 ? <>, <Files share={files} /></> : null}.</span>{" "}
         </>
       )}
       <span class="faint">The trace is too large for efficiencies of a range while somebody waits: <code>mpitrace report --window {String(t0)} {String(t1)} {short(meta.value?.name ?? "", 60)}</code></span>
     </p>
   );
+}
+
+/** The share of calls and operations on files, and the way to them. */
+function Files({ share }: { share: number }) {
+  return <button type="button" class="link" title="The longest calls and operations on files" onClick={() => showPanel("io")}><b>{percent(share)}</b> files</button>;
 }
 
 /** What the only rank did: of one there is no efficiency of working together. */
@@ -127,7 +132,7 @@ function OfOneRank({ of: { parallel: computing, waiting, files } }: { of: RunVer
     <p>
       <span class="factor" title="Of the time of the rank's main thread, as all that follows">computing <b>{percent(computing)}</b></span>
       <span class="losing">
-        <b>{percent(mpi)}</b> MPI, <b>{percent(files)}</b> files{waiting > 0 ? <>, <b>{percent(waiting)}</b> waiting</> : null}
+        <b>{percent(mpi)}</b> MPI, {files >= 0.005 ? <Files share={files} /> : <><b>{percent(files)}</b> files</>}{waiting > 0 ? <>, <b>{percent(waiting)}</b> waiting</> : null}
       </span>{" "}
       <span class="faint">The run has one rank, which waits for no other.</span>
     </p>
@@ -145,7 +150,7 @@ function Efficiencies({ of: { parallel, load_balance: balance, serialisation, tr
       <span class="faint"> × </span>{factor("transfer", transfer, "What is lost because data has to move")}
       <span class="losing" title="Of the time of all ranks">
         {losses.length > 0 ? <><b>{percent(waiting)}</b> waiting</> : "nobody waits for others"}
-        {files >= 0.005 ? <>, <b>{percent(files)}</b> files</> : null}
+        {files >= 0.005 ? <>, <Files share={files} /></> : null}
       </span>
     </p>
   );

@@ -11,6 +11,7 @@ import {
 import * as geometry from "./geometry";
 import { leaveFull, showInFull } from "./full";
 import { withoutGroup } from "./groups";
+import { unknownHere } from "./own";
 import { item, keysOf, withItem, withKey, withNode } from "./spec";
 import { extent, now, shownTimelines } from "./timeline/now";
 import { shownOf, titleOf } from "./tracks";
@@ -234,7 +235,7 @@ export function togglePath(): void {
   const isOn = !view.peek().path;
   change({ path: isOn });
   const state = waits.peek()?.state;
-  say(!isOn ? "no critical path" : state === "known" ? "the critical path" : state === "unknown" ? "the critical path is not known here" : "the critical path, when the trace has been read");
+  say(!isOn ? "no critical path" : state === "known" ? "the critical path" : state === "unknown" ? `the critical path is ${unknownHere()}` : "the critical path, when the trace has been read");
 }
 
 /** Shows these tracks above the timelines. */

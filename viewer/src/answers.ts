@@ -184,9 +184,13 @@ callid: string | null,
  */
 bytes: number | null, 
 /**
- * Path of the file that it is about, if it names one.
+ * Path of the file that it is about, if the trace tells.
  */
 file: string | null, 
+/**
+ * The communicator that it is about, unless that may be MPI_COMM_WORLD.
+ */
+communicator: CallCommunicator | null, 
 /**
  * The states that it is nested in, the innermost first.
  */
@@ -203,6 +207,19 @@ backward: boolean,
  * The waits of the call for other ranks, the longest first. In lists they are not looked for.
  */
 waits: Array<CallWait>, };
+
+/**
+ * The communicator of a call.
+ */
+export type CallCommunicator = { 
+/**
+ * Number in the trace.
+ */
+number: number, 
+/**
+ * The name that the program has given it.
+ */
+name: string | null, };
 
 /**
  * A state around another one.
@@ -393,7 +410,7 @@ to_timeline: Array<number>, info: Array<string>,
  */
 bytes: Array<number>, 
 /**
- * Path of the file that it is about; empty if it names none.
+ * Path of the file that it is about; empty if the trace tells none, and in long tables.
  */
 file: Array<string>, };
 

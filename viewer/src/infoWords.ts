@@ -4,6 +4,7 @@ import { thin } from "./axis";
 
 /** Of whose values it is told. */
 export interface Described {
+  class: string;
   info: readonly (readonly [string, string])[];
   bytes: number | null;
   file: string | null;
@@ -16,10 +17,12 @@ const INTERNAL = ["filler", "operation"];
 /** Numbers that are names: they have no thousands. */
 const NAMES = ["callid", "tag", "inode", "device", "fd", "file", "handle", "comm", "request", "window"];
 /** Names of values as people say them. */
-const WORDS: Record<string, string> = { fd: "file descriptor", handle: "file handle", errno: "error number", file: "file number" };
+const WORDS: Record<string, string> = { fd: "file descriptor", errno: "error number", file: "file number" };
+/** What the handle of a call of a class stands for. */
+const HANDLES: Record<string, string> = { io: "file handle", rma: "window" };
 
 /** Names and values to be shown, in the order of the trace. */
-export function infoWords({ info, bytes, file }: Described): [string, string][] {
+export function infoWords({ info, bytes, file, class: of }: Described): [string, string][] {
   const isOperation = info.some(([name]) => name === "fd");
   const isSaid = ([name, text]: readonly [string, string]) => {
     if (SIZES.includes(name) && (text === String(bytes) || Number(text) < 0)) return false;
@@ -33,6 +36,6 @@ export function infoWords({ info, bytes, file }: Described): [string, string][] 
   return info.filter(isSaid).map(([name, text]) => {
     if (name === "file" && file !== null) return [name, file];
     const isCount = /^-?\d+$/.test(text) && !NAMES.includes(name.toLowerCase());
-    return [WORDS[name] ?? name, isCount ? thin(text) : text];
+    return [(name === "handle" ? HANDLES[of] : WORDS[name]) ?? name, isCount ? thin(text) : text];
   });
 }

@@ -23,9 +23,20 @@ export function ownTrace(): Own | null {
   return window.__trace ?? null;
 }
 
+/** Names of the regions of the whole trace that an exported page has a part of. */
+export function regionsOfWhole(): string[] {
+  const named: unknown = JSON.parse(document.getElementById("trace")?.dataset["regions"] || "[]");
+  return Array.isArray(named) ? named.filter((name) => typeof name === "string") : [];
+}
+
 /** Whether the page opens files. */
 export function opensFiles(): boolean {
   return window.__open !== undefined;
+}
+
+/** Why what follows from a reading of the whole trace stays unknown in this page. */
+export function unknownHere(): string {
+  return opensFiles() ? "not known of files of more than 150 MB" : "not known in this part of a trace";
 }
 
 /** The file that is open. */

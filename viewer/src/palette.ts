@@ -83,16 +83,17 @@ export interface Palette {
 /** Shades of a kind, one for each step of how busy a cell is. */
 export const SHADES = 64;
 
-/** Colours and patterns of these kinds. `overrides` are colours that the reader chose. */
+/** Colours and patterns of these kinds. `overrides` are colours that the reader chose, `regions` names of regions that the trace has elsewhere. */
 export function palette(
   kinds: readonly KindLook[],
   name: PaletteName,
   themeName: ThemeName,
   strong = false,
   overrides: ReadonlyMap<number, Rgb> = new Map(),
+  regions: readonly string[] = [],
 ): Palette {
   const theme = THEMES[themeName];
-  const looks = chosen(kinds, name, theme);
+  const looks = chosen(kinds, name, theme, regions);
   const fill = looks.map((look, kind) => overrides.get(kind) ?? look.color);
   const own = name === "file" ? 1.7 : 3;
   const hatch = name === "class" ? fill.map(() => WAITING[themeName]) : fill.map((color) => towards(color, ink(color), LEAST_HATCH));
@@ -177,12 +178,12 @@ interface Look {
   pattern: number;
 }
 
-function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme): Look[] {
+function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme, regions: readonly string[]): Look[] {
   switch (name) {
     case "file":
       return kinds.map((kind) => ({ color: visibleOn(parse(kind.color), theme.timeline, 1.2), pattern: PLAIN }));
     case "class":
-      return byClass(kinds, theme);
+      return byClass(kinds, theme, regions);
     case "safe":
       return cycled(kinds, OKABE_ITO.map((color) => visibleOn(color, theme.timeline, 1.5)), theme);
     case "grey":
@@ -235,15 +236,56 @@ function inTheme([light, dark]: readonly [Rgb, Rgb], theme: Theme): Rgb {
 /** How far the kinds of a class are from its colour: towards black (below 0) or white. */
 const TONES = [0, -0.16, 0.2, -0.3, 0.34];
 
-/** Each class its colour, its kinds told apart by lightness; those of the program by hue, as none of them is more important than another. */
-function byClass(kinds: readonly KindLook[], theme: Theme): Look[] {
-  const seen = new Map<string, number>();
+/** Kinds that are often beside each other in a trace, by place of their tone; any other has the one that its name comes to. */
+const TONE_OF: Readonly<Record<string, number>> = {
+  MPI_Send: 0, MPI_Recv: 2, MPI_Isend: 1, MPI_Irecv: 4, MPI_Sendrecv: 3,
+  MPI_Allreduce: 0, MPI_Barrier: 1, MPI_Bcast: 2, MPI_Reduce: 3, MPI_Alltoall: 4, MPI_Allgather: 3, MPI_Gather: 4, MPI_Scatter: 2,
+  MPI_Waitall: 0, MPI_Wait: 2, MPI_Waitany: 3, MPI_Test: 1, MPI_Testall: 4,
+  MPI_File_write_at_all: 0, MPI_File_read_at_all: 2, MPI_File_open: 1, MPI_File_close: 3, MPI_File_write_all: 0, MPI_File_read_all: 2, MPI_File_write_at: 4, MPI_File_read_at: 2,
+  MPI_Put: 0, MPI_Get: 2, MPI_Accumulate: 3, MPI_Win_fence: 1, MPI_Win_lock: 3, MPI_Win_unlock: 4, MPI_Win_lock_all: 3, MPI_Win_unlock_all: 4, MPI_Win_flush: 2,
+  MPI_Win_post: 4, MPI_Win_start: 1, MPI_Win_complete: 3, MPI_Win_wait: 2, MPI_Win_create: 1, MPI_Win_allocate: 1, MPI_Win_allocate_shared: 1, MPI_Win_free: 2,
+  MPI_Init: 0, MPI_Init_thread: 0, MPI_Finalize: 1, MPI_Comm_rank: 2, MPI_Comm_size: 4, MPI_Comm_split: 0,
+  pwrite: 0, pread: 2, write: 0, read: 2, open: 1, close: 3, fsync: 4, message: 0,
+};
+
+/** A number that a name comes to, everywhere the same: FNV-1a of its code units. */
+function numberOf(name: string): number {
+  let number = 0x811c9dc5;
+  for (let at = 0; at < name.length; at++) number = Math.imul(number ^ name.charCodeAt(at), 0x01000193);
+  return (number ^ (number >>> 15)) >>> 0;
+}
+
+/** Hues of the program's own regions. */
+const REGION_COLORS = 24;
+
+/** The place of the colour of each of these regions: the one that its name comes to, or the next one that no name before it in the alphabet has taken. */
+function placesOfRegions(names: Iterable<string>): Map<string, number> {
+  const places = new Map<string, number>();
+  const taken = new Set<number>();
+  for (const name of [...new Set(names)].sort()) {
+    let place = numberOf(name) % REGION_COLORS;
+    if (taken.size < REGION_COLORS) while (taken.has(place)) place = (place + 1) % REGION_COLORS;
+    taken.add(place);
+    places.set(name, place);
+  }
+  return places;
+}
+
+function regionColor(place: number, { name }: Theme): Rgb {
+  return oklch(name === "light" ? 0.9 : 0.32, 0.045, (95 + (360 / REGION_COLORS) * place) % 360);
+}
+
+/**
+ * Each class its colour, its kinds told apart by lightness; those of the program by hue, as none of them is more important than another. The name decides,
+ * so a kind has one colour in every trace; `regions` are names that count beside those of the kinds.
+ */
+function byClass(kinds: readonly KindLook[], theme: Theme, regions: readonly string[]): Look[] {
+  const own = kinds.filter((kind) => kind.class === "user").map(({ name }) => name);
+  const places = placesOfRegions([...own, ...regions]);
   return kinds.map((kind) => {
-    const nth = seen.get(kind.class) ?? 0;
-    seen.set(kind.class, nth + 1);
-    const tone = TONES[nth % TONES.length]!;
-    const color = kind.class === "user" && nth > 0
-      ? oklch(theme.name === "light" ? 0.86 : 0.4, 0.03, (95 + nth * 73) % 360)
+    const tone = TONES[TONE_OF[kind.name] ?? numberOf(kind.name) % TONES.length] ?? 0;
+    const color = kind.class === "user"
+      ? regionColor(places.get(kind.name) ?? 0, theme)
       : mix(classColor(kind.class, theme), tone < 0 ? 0x000000 : 0xffffff, Math.abs(tone));
     return { color: visibleOn(color, theme.timeline, 1.25), pattern: PLAIN };
   });

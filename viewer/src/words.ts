@@ -16,6 +16,18 @@ export function labelOf({ timeline, label }: { timeline: number; label: string }
   return timeline >= 0 && timelines && !timelines.group[timeline] ? (fullLabel(timelines, timeline) || label) : label;
 }
 
+/** "rows (4)", or the number alone of a communicator that the program has not named; null of what may be about MPI_COMM_WORLD. */
+export function communicatorOf({ communicator }: DrawableDetail): string | null {
+  if (communicator === null) return null;
+  const { number, name } = communicator;
+  return name === null ? String(number) : `${name} (${number})`;
+}
+
+/** The file of a call, which its values do not name. */
+export function fileOf({ file, info }: DrawableDetail): string | null {
+  return info.some(([key]) => key === "file" || key === "filename") ? null : file;
+}
+
 /** How long a state lasts without what is nested in it, if that is less than all of it and could be found out. */
 export function itself({ topology, t0, t1, excl, excl_is_estimate: isEstimate }: DrawableDetail): string | null {
   if (topology !== "state" || excl === null || excl >= t1 - t0) return null;

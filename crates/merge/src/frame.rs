@@ -2,7 +2,7 @@
 
 use super::calls::ProcessWalk;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
-use super::record::{MergedBody, StateDefinition};
+use super::record::{EventDefinition, MergedBody, StateDefinition};
 use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
     Clog2ConstDef, Clog2EventDef, Clog2StateDef, FixedText, Gid, RunOrigin, comm_etype,
@@ -132,8 +132,8 @@ fn named_functions(names: &[String]) -> impl Iterator<Item = MergedBody> + '_ {
 fn told_by_programs<'s>(schema: &'s Schema<'_>) -> impl Iterator<Item = MergedBody> + use<'s> {
     let states = schema.user.named_states();
     let states = states.map(|(&definition, name)| state(definition, Some(name), String::new()));
-    let events = schema.user.events().iter();
-    states.chain(events.map(|&definition| MergedBody::SoloEvent(Box::new(definition))))
+    let events = schema.user.named_events();
+    states.chain(events.map(|(&definition, name)| event(definition, Some(name))))
 }
 
 /// Definitions of the states of the functions used, and of the events that every log has.
@@ -149,12 +149,13 @@ fn states_and_events(schema: &Schema<'_>, used: &FunctionSet) -> Vec<MergedBody>
         solo.push((schema.states.annotation(), "gold", "annotation", "%s"));
     }
     all.extend(solo.into_iter().map(|(etype, color, name, format)| {
-        MergedBody::SoloEvent(Box::new(Clog2EventDef {
+        let definition = Clog2EventDef {
             etype,
             color: FixedText::new(color),
             name: FixedText::new(name),
             format: FixedText::new(format),
-        }))
+        };
+        event(definition, None)
     }));
     all
 }
@@ -165,6 +166,14 @@ fn state(def: Clog2StateDef, whole_name: Option<&String>, details: String) -> Me
         def,
         whole_name: whole_name.cloned(),
         details,
+    }))
+}
+
+/// Definition of a kind of event, which may have a longer name than CLOG2 has room for.
+fn event(def: Clog2EventDef, whole_name: Option<&String>) -> MergedBody {
+    MergedBody::SoloEvent(Box::new(EventDefinition {
+        def,
+        whole_name: whole_name.cloned(),
     }))
 }
 

@@ -37,5 +37,7 @@ pub mod stream;
 mod user;
 
 pub use on_threads::on_threads;
-pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition, StateDetails};
+pub use record::{
+    Cargo, EventDefinition, LeftState, MergedBody, MergedRecord, StateDefinition, StateDetails,
+};
 pub use source::{BlockFilesSource, SourceError};

@@ -54,7 +54,7 @@ pub enum MergedBody {
     /// A kind of state is defined.
     State(Box<StateDefinition>),
     /// A kind of event is defined.
-    SoloEvent(Box<Clog2EventDef>),
+    SoloEvent(Box<EventDefinition>),
     /// A constant is defined.
     Constant(Box<Clog2ConstDef>),
     /// The clock of the process is shifted, seconds.
@@ -86,6 +86,15 @@ pub struct StateDefinition {
     pub whole_name: Option<String>,
     /// Format of what SLOG2 says of its states behind the cargo; empty if it says nothing.
     pub details: String,
+}
+
+/// Definition of a kind of event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventDefinition {
+    /// As a CLOG2 file has it.
+    pub def: Clog2EventDef,
+    /// The whole name, where `def` may have only its beginning.
+    pub whole_name: Option<String>,
 }
 
 /// Bytes of details that need no memory of their own.
@@ -173,7 +182,7 @@ impl MergedRecord {
             MergedBody::Message { message, .. } => Clog2Body::Msg(*message),
             MergedBody::Comm(event) => Clog2Body::Comm(*event),
             MergedBody::State(state) => Clog2Body::StateDef(state.def),
-            MergedBody::SoloEvent(def) => Clog2Body::EventDef(**def),
+            MergedBody::SoloEvent(event) => Clog2Body::EventDef(event.def),
             MergedBody::Constant(def) => Clog2Body::ConstDef(**def),
             MergedBody::TimeShift(shift) => Clog2Body::TimeShift { shift: *shift },
         };
@@ -241,6 +250,10 @@ impl MergedRecord {
             to.extend_from_slice(&(name.len() as u32).to_le_bytes());
             to.extend_from_slice(name.as_bytes());
             to.extend_from_slice(state.details.as_bytes());
+        }
+        if let MergedBody::SoloEvent(event) = &self.body {
+            let name = event.whole_name.as_deref().unwrap_or_default();
+            to.extend_from_slice(name.as_bytes());
         }
     }
 
@@ -342,6 +355,11 @@ fn take_counts(rest: &[u8]) -> Box<[i64]> {
     counts.iter().copied().map(i64::from_le_bytes).collect()
 }
 
+/// The whole name of a kind of states or events, if the record tells one.
+fn whole_name(bytes: &[u8]) -> Option<String> {
+    (!bytes.is_empty()).then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
 fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
     let record = Clog2Record::decode(bytes, Endian::Big).ok()?;
     let mut more = bytes.get(record.size()..).unwrap_or_default();
@@ -355,14 +373,16 @@ fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
             let mut rest = more;
             let length = u32::from_le_bytes(take(&mut rest)?) as usize;
             let (name, details) = rest.split_at_checked(length)?;
-            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
             MergedBody::State(Box::new(StateDefinition {
                 def,
-                whole_name: (!name.is_empty()).then(|| text(name)),
-                details: text(details),
+                whole_name: whole_name(name),
+                details: String::from_utf8_lossy(details).into_owned(),
             }))
         }
-        Clog2Body::EventDef(def) => MergedBody::SoloEvent(Box::new(def)),
+        Clog2Body::EventDef(def) => MergedBody::SoloEvent(Box::new(EventDefinition {
+            def,
+            whole_name: whole_name(more),
+        })),
         Clog2Body::ConstDef(def) => MergedBody::Constant(Box::new(def)),
         Clog2Body::TimeShift { shift } => MergedBody::TimeShift(shift),
         _ => return None,
@@ -457,16 +477,25 @@ mod tests {
                     name: FixedText::new(&name),
                 }))
             }),
-            (any::<i32>(), "[a-z]{0,31}").prop_map(|(etype, name)| {
-                MergedBody::SoloEvent(Box::new(Clog2EventDef {
+            event_definition(),
+            (-1e9..1e9).prop_map(MergedBody::TimeShift),
+        ]
+    }
+
+    fn event_definition() -> impl Strategy<Value = MergedBody> {
+        let whole_name = proptest::option::of("[a-zé ]{1,80}");
+        let drawn = (any::<i32>(), "[a-z]{0,31}", whole_name);
+        drawn.prop_map(|(etype, name, whole_name)| {
+            MergedBody::SoloEvent(Box::new(EventDefinition {
+                def: Clog2EventDef {
                     etype,
                     color: FixedText::new("white"),
                     name: FixedText::new(&name),
                     format: FixedText::new("%s"),
-                }))
-            }),
-            (-1e9..1e9).prop_map(MergedBody::TimeShift),
-        ]
+                },
+                whole_name,
+            }))
+        })
     }
 
     fn record() -> impl Strategy<Value = MergedRecord> {

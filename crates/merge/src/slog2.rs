@@ -108,6 +108,11 @@ impl Slog2Sink {
                     .define_state(&state.def, name, &state.details);
                 Ok(())
             }
+            MergedBody::SoloEvent(event) => {
+                let name = event.whole_name.as_deref();
+                self.converter.define_event(&event.def, name);
+                Ok(())
+            }
             MergedBody::Comm(event) => {
                 self.lines.announce(event, plan);
                 self.converter.push(&record.clog2())

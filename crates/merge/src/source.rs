@@ -273,6 +273,10 @@ fn draw<E>(
             drawing.define_state(&state.def, state.whole_name.as_deref(), &state.details);
             Ok(())
         }
+        MergedBody::SoloEvent(event) => {
+            drawing.define_event(&event.def, event.whole_name.as_deref());
+            Ok(())
+        }
         _ => drawing.push(&record.clog2(), put),
     })?;
     let mut losses = Losses::default();

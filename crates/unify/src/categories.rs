@@ -178,6 +178,8 @@ pub struct NumberedCategories {
     /// By position of a state its name, of which the definition may have only the beginning.
     state_names: Vec<String>,
     events: Vec<Clog2EventDef>,
+    /// By position of an event its name, of which the definition may have only the beginning.
+    event_names: Vec<String>,
     names: HashMap<(UserCategoryKind, String), CategoryEtypes>,
     /// Of events of MPE's API.
     numbers: Map<i32, i32>,
@@ -326,6 +328,7 @@ impl NumberedCategories {
 
     fn event(&mut self, category: &UserCategory, etype: i32) {
         let color = self.color(category);
+        self.event_names.push(category.name.clone());
         self.events.push(Clog2EventDef {
             etype,
             color,
@@ -362,6 +365,11 @@ impl NumberedCategories {
     /// Definitions of solo events.
     pub fn events(&self) -> &[Clog2EventDef] {
         &self.events
+    }
+
+    /// Definitions of solo events, each with its name, of which the definition may have only the beginning.
+    pub fn named_events(&self) -> impl Iterator<Item = (&Clog2EventDef, &String)> {
+        self.events.iter().zip(&self.event_names)
     }
 
     /// Numbers of the category with this kind and name; `None` if there is none.

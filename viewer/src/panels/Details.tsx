@@ -8,7 +8,7 @@ import { ofCategory } from "../brush";
 import { infoWords } from "../infoWords";
 import { change, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
-import { itself, labelOf, nameOf, waitOf } from "../words";
+import { communicatorOf, fileOf, itself, labelOf, nameOf, waitOf } from "../words";
 import { useAnswer } from "./answer";
 import { lookFor } from "./Hits";
 import { count, KindName } from "./parts";
@@ -21,7 +21,7 @@ export function Details() {
   const one = all.at(-1);
   const length = restedSpan.value.t1 - restedSpan.value.t0;
   if (!one) {
-    return <section class="details" aria-label="Details"><h2>Details</h2><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
+    return <section class="details nothing" aria-label="Details"><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
   }
   const isCollective = one.class === "collective";
   const [alone, wait] = [itself(one), waitOf(one)];
@@ -34,7 +34,8 @@ export function Details() {
     ...(one.to ? [["to", labelOf(one.to)] as [string, string]] : []),
     ...(one.bytes === null ? [] : [["bytes", `${bytes(one.bytes)}${one.bytes < 1024 ? "" : ` (${count(one.bytes)})`}`] as [string, string]]),
   ];
-  const info = infoWords(one);
+  const named = Object.entries({ communicator: communicatorOf(one), file: fileOf(one) }).filter((fact): fact is [string, string] => fact[1] !== null);
+  const info = [...named, ...infoWords(one)];
   return (
     <section class="details" aria-label="Details">
       <h2><KindName kind={one.kind} /></h2>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
 import type { CategoryInfo, CategoryNumbers } from "../answers";
 import { ofCategory } from "../brush";
-import { opensFiles } from "../own";
+import { unknownHere } from "../own";
 import { change, meta, MODES, rename, rested, timelineCount, subject, serverMeta, view, waits, type Mode } from "../state";
 import { duration } from "../axis";
 import { css } from "../color";
@@ -57,6 +57,7 @@ export function Legend() {
   const [filter, setFilter] = useState("");
   const [{ by, isDown }, setOrder] = useState<{ by: By; isDown: boolean }>({ by: "excl", isDown: true });
   const [renamed, setRenamed] = useState(-1);
+  const [at, setAt] = useState(-1);
   const stats = useStats(true);
   const categories = meta.value?.categories ?? [];
   const { hide, mode, heat } = rested.value;
@@ -86,6 +87,8 @@ export function Legend() {
   if (isDown) kinds.reverse();
   const sort = (id: (typeof COLUMNS)[number]["id"]) => setOrder(
     by !== id ? { by: id, isDown: id !== "name" } : id === "name" && isDown ? { by: "file", isDown: false } : { by: id, isDown: !isDown });
+  // The row that Tab leads to; arrow keys go to the others.
+  const stop = kinds.includes(at) ? at : kinds[0];
   const names = rested.value.names.filter(([of]) => /^\d+$/.test(of));
   const areAllShown = kinds.every((kind) => !hide.includes(kind));
   return (
@@ -108,7 +111,7 @@ export function Legend() {
           </thead>
           <tbody>
             {kinds.map((kind) => (
-              <Kind key={kind} kind={kind} category={categories[kind]!} numbers={numbers.get(kind)} isHidden={hide.includes(kind)} isRenamed={renamed === kind} onRename={setRenamed} />
+              <Kind key={kind} kind={kind} category={categories[kind]!} numbers={numbers.get(kind)} isHidden={hide.includes(kind)} isRenamed={renamed === kind} onRename={setRenamed} isStop={kind === stop} onFocus={setAt} />
             ))}
           </tbody>
         </table>
@@ -133,11 +136,6 @@ export function Legend() {
       </div>
     </section>
   );
-}
-
-/** Why waits stay unknown. */
-function unknownHere(): string {
-  return opensFiles() ? "not known of files of more than 150 MB" : "not known in this part of a trace";
 }
 
 /** What hatching says, and whether it says all. */
@@ -172,19 +170,39 @@ interface KindProps {
   isHidden: boolean;
   isRenamed: boolean;
   onRename: (kind: number) => void;
+  isStop: boolean;
+  onFocus: (kind: number) => void;
+}
+
+/** To the control beside one in its row, or to the same one of the row above or below. */
+function step(event: KeyboardEvent): void {
+  const row = event.currentTarget as Element;
+  const from = event.target;
+  if (!(from instanceof HTMLElement) || (from instanceof HTMLInputElement && from.type === "text")) return;
+  const stops = (of: Element | null) => [...(of?.querySelectorAll<HTMLElement>("input, button") ?? [])];
+  const nth = stops(row).indexOf(from);
+  const to = {
+    ArrowRight: () => stops(row)[nth + 1], ArrowLeft: () => stops(row)[nth - 1],
+    ArrowDown: () => stops(row.nextElementSibling).slice(0, nth + 1).at(-1), ArrowUp: () => stops(row.previousElementSibling).slice(0, nth + 1).at(-1),
+    Home: () => stops(row.parentElement?.firstElementChild ?? null)[0], End: () => stops(row.parentElement?.lastElementChild ?? null)[0],
+  }[event.key];
+  if (!to) return;
+  event.preventDefault();
+  to()?.focus();
 }
 
 /** A category: whether it is shown, its numbers, and what can be done with it. */
-function Kind({ kind, category: { name, topology }, numbers, isHidden, isRenamed, onRename }: KindProps) {
+function Kind({ kind, category: { name, topology }, numbers, isHidden, isRenamed, onRename, isStop, onFocus }: KindProps) {
   const { mode, heat } = rested.value;
   const look = colors.value;
   const isState = topology === "state";
   const isNone = !numbers || numbers.count === 0;
+  const tabIndex = isStop ? 0 : -1;
   const seconds = numbers?.seconds;
   const title = `${short(name, 200)}: ${isNone ? "none here" : `${count(numbers.count)}${seconds && topology !== "event" ? `, inclusive ${duration(seconds.incl)}, exclusive ${duration(seconds.excl)}` : ""}`}`;
   const original = serverMeta.peek()?.categories[kind]?.name ?? name;
   return (
-    <tr class={isHidden ? "hidden" : ""} title={title}>
+    <tr class={isHidden ? "hidden" : ""} title={title} onKeyDown={step} onFocusIn={() => onFocus(kind)}>
       <td>
         {isRenamed ? (
           <NameField
@@ -196,7 +214,7 @@ function Kind({ kind, category: { name, topology }, numbers, isHidden, isRenamed
           />
         ) : (
           <label>
-            <input type="checkbox" checked={!isHidden} onChange={() => setHidden([kind], !isHidden)} />
+            <input type="checkbox" tabIndex={tabIndex} checked={!isHidden} onChange={() => setHidden([kind], !isHidden)} />
             <Swatch kind={kind} />
             <span class="name">{short(name, 80)}</span>
           </label>
@@ -208,16 +226,16 @@ function Kind({ kind, category: { name, topology }, numbers, isHidden, isRenamed
         {isNone || !isState ? "" : percent(numbers.excl)}
         <span class="kind-tools">
           <input
-            type="color" aria-label={`Colour of ${short(name, 60)}`} title="Another colour"
+            type="color" tabIndex={tabIndex} aria-label={`Colour of ${short(name, 60)}`} title="Another colour"
             value={`#${((isState ? look.fill[kind] : look.line[kind]) ?? 0).toString(16).padStart(6, "0")}`}
             onInput={(event) => setColor(kind, event.currentTarget.value)}
           />
-          <button type="button" aria-label={`Rename ${short(name, 60)}`} title="Another name" onClick={() => onRename(kind)}>name</button>
-          <button type="button" aria-label={`Only ${short(name, 60)}`} title="Show nothing else" onClick={() => change({ hide: (meta.peek()?.categories ?? []).map((_, other) => other).filter((other) => other !== kind) })}>only</button>
+          <button type="button" tabIndex={tabIndex} aria-label={`Rename ${short(name, 60)}`} title="Another name" onClick={() => onRename(kind)}>name</button>
+          <button type="button" tabIndex={tabIndex} aria-label={`Only ${short(name, 60)}`} title="Show nothing else" onClick={() => change({ hide: (meta.peek()?.categories ?? []).map((_, other) => other).filter((other) => other !== kind) })}>only</button>
           {isState ? (
-            <button type="button" aria-pressed={mode === "heat" && heat === kind} aria-label={`Heat map of ${short(name, 60)}`} title="Show where its share is high" onClick={() => change(mode === "heat" && heat === kind ? { mode: "dominant" } : { mode: "heat", heat: kind })}>heat</button>
+            <button type="button" tabIndex={tabIndex} aria-pressed={mode === "heat" && heat === kind} aria-label={`Heat map of ${short(name, 60)}`} title="Show where its share is high" onClick={() => change(mode === "heat" && heat === kind ? { mode: "dominant" } : { mode: "heat", heat: kind })}>heat</button>
           ) : null}
-          <button type="button" aria-label={`Find ${short(name, 60)}`} title="Look for it in the whole trace" onClick={() => lookFor(ofCategory(original))}>find</button>
+          <button type="button" tabIndex={tabIndex} aria-label={`Find ${short(name, 60)}`} title="Look for it in the whole trace" onClick={() => lookFor(ofCategory(original))}>find</button>
         </span>
       </td>
     </tr>

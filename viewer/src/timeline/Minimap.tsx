@@ -7,6 +7,7 @@ import type { OverviewAnswer } from "../answers";
 import { axis, duration, instant } from "../axis";
 import { css, mix } from "../color";
 import { clamp, type Extent } from "../geometry";
+import { opensFiles, unknownHere } from "../own";
 import { colorOfClass, type Palette } from "../palette";
 import { area, change, hitBins, meta, rested, settle, show, slide, view, type View } from "../state";
 import { extent, now } from "./now";
@@ -125,6 +126,7 @@ export function Minimap() {
         <div>whole trace</div>
         <div class="faint">{duration(all.t1 - all.t0)}</div>
       </div>
+      {overview.value?.classes.length === 0 && opensFiles() ? <p class="minimap-note faint">shares of the time over the run: {unknownHere()}</p> : null}
       <canvas
         ref={canvas}
         id="minimap"

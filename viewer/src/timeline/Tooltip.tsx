@@ -5,7 +5,7 @@ import type { DrawableDetail } from "../answers";
 import { bytes, duration, instant, whole } from "../axis";
 import { css } from "../color";
 import { meta } from "../state";
-import { itself, labelOf, nameOf, waitOf } from "../words";
+import { communicatorOf, fileOf, itself, labelOf, nameOf, waitOf } from "../words";
 import type { Bundle } from "./arrows";
 import { extent, now } from "./now";
 import { colors } from "./stage";
@@ -64,7 +64,7 @@ function OfDrawable({ detail }: { detail: DrawableDetail }) {
   const look = colors.peek();
   const color = detail.topology === "state" ? look.fill[detail.kind] : look.line[detail.kind];
   const { to } = detail;
-  const [alone, wait] = [itself(detail), waitOf(detail)];
+  const [alone, wait, communicator, file] = [itself(detail), waitOf(detail), communicatorOf(detail), fileOf(detail)];
   return (
     <>
       <div class="timeline-tip-name">
@@ -80,6 +80,8 @@ function OfDrawable({ detail }: { detail: DrawableDetail }) {
       )}
       <div class="faint">{instant(detail.t0, span)}{detail.topology === "state" ? ` – ${instant(detail.t1, span)}` : ""}</div>
       <div class="faint">{short(labelOf(detail))}{to ? ` → ${short(labelOf(to))}` : ""}{timelines > 0 && detail.timeline < 0 ? " (timeline hidden)" : ""}</div>
+      {communicator === null ? null : <div class="faint">on communicator {short(communicator)}</div>}
+      {file === null ? null : <div class="faint">{short(file, 80)}</div>}
       {wait === null ? null : <div class="waits">{short(wait, 200)}</div>}
       {detail.backward ? <div class="alarm">arrives before it was sent: clocks differ</div> : null}
       {detail.info.length === 0 ? null : (

@@ -9,6 +9,7 @@ import { parse } from "../color";
 import { scaleAbove } from "../compare";
 import { blockOf, heightOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimelines, zoomTime, type View as Window } from "../geometry";
 import { LEAST_STACK } from "../painter";
+import { regionsOfWhole } from "../own";
 import { palette, type Palette } from "../palette";
 import {
   area, change, counted, cursor, hover, isDark, isSelecting, layout, measure, meta, numbersText, path, pointerTime, say, selected, settle, show, slide, view, waits, wheelZooms, type View,
@@ -91,13 +92,14 @@ export class Stage {
     const pinned = computed(() => view.value.pins);
     const notes = computed(() => view.value.notes);
     const timelinesText = computed(() => view.value.timelines);
+    const regions = regionsOfWhole();
     const traceNumber = computed(() => view.value.trace);
     this.stops.push(
       effect(() => {
         const name = paletteName.value;
         void kinds.value;
         const strong = window.matchMedia("(prefers-contrast: more)").matches;
-        colors.value = palette(meta.peek()?.categories ?? [], name, isDark.value ? "dark" : "light", strong, new Map(own.value.map(([kind, color]) => [kind, parse(color)])));
+        colors.value = palette(meta.peek()?.categories ?? [], name, isDark.value ? "dark" : "light", strong, new Map(own.value.map(([kind, color]) => [kind, parse(color)])), regions);
         this.dirty();
       }),
       effect(() => {

@@ -65,6 +65,29 @@ export function access(chrome, { address }) {
     await page.close();
   });
 
+  test("Tab stops once in the rows of the legend, arrow keys go from row to row", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.03");
+    await page.own.locator(".kinds tbody tr").nth(2).waitFor();
+    const at = () => page.own.evaluate(() => {
+      const row = document.activeElement?.closest(".kinds tbody tr");
+      return [row ? [...row.parentElement.children].indexOf(row) : -1, document.activeElement?.getAttribute("type")];
+    });
+    await page.own.locator(".kinds thead button").last().focus();
+    await page.own.keyboard.press("Tab");
+    assert.deepEqual(await at(), [0, "checkbox"]);
+    await page.own.keyboard.press("ArrowDown");
+    await page.own.keyboard.press("ArrowDown");
+    await page.own.keyboard.press("ArrowRight");
+    assert.deepEqual(await at(), [2, "color"]);
+    await page.own.keyboard.press("ArrowLeft");
+    // Through what can be done with the row, and out of the rows.
+    for (let step = 0; step < 7 && (await at())[0] === 2; step++) await page.own.keyboard.press("Tab");
+    assert.equal((await at())[0], -1);
+    await page.own.keyboard.press("Shift+Tab");
+    assert.equal((await at())[0], 2);
+    await page.close();
+  });
+
   test("letters are no keys for who does not want it", async () => {
     const page = await Page.open(chrome, address, "t=0.02~0.03");
     await page.press("?");

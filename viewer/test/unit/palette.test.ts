@@ -67,6 +67,23 @@ test("safe palettes: equal colours have different patterns until those are used 
   }
 });
 
+test("by class a kind has one colour in every trace, and regions of one trace differ", () => {
+  const kind = (name: string, of: string): KindLook => ({ name, color: "#000000", class: of, topology: "state" });
+  const regions = ["assemble", "solve", "exchange", "output", "restart", "residual", "precondition", "norm"];
+  const all = [...regions.map((name) => kind(name, "user")), ...["MPI_Recv", "MPI_Send", "MPI_Isend", "MPI_Irecv"].map((name) => kind(name, "p2p"))];
+  for (const theme of ["light", "dark"] as const) {
+    const whole = palette(all, "class", theme).fill;
+    assert.equal(new Set(whole).size, all.length, `${theme}: all differ`);
+    for (const [x, a] of whole.slice(0, 8).entries()) for (const [y, b] of whole.slice(0, 8).entries()) {
+      if (x < y) assert.ok(difference(a, b) >= 2.5, `${theme}: ${regions[x]} and ${regions[y]}`);
+    }
+    // In another order, and a part of them, as an exported page has them.
+    const turned = palette([...all].reverse(), "class", theme).fill.reverse();
+    assert.deepEqual(turned, whole);
+    for (const [nth, one] of all.entries()) assert.equal(palette([one], "class", theme, false, new Map(), regions).fill[0], whole[nth], `${theme} ${one.name}`);
+  }
+});
+
 test("a colour that the reader chose is taken as it is", () => {
   assert.equal(palette(kinds, "class", "dark", false, new Map([[3, 0xabcdef]])).fill[3], 0xabcdef);
 });
@@ -98,14 +115,16 @@ function difference(a: number, b: number): number {
 }
 
 test("by class: classes are told apart by every eye, and what the program does itself is quieter than what MPI does", () => {
-  const one = (name: string): KindLook => ({ name: `of ${name}`, color: "#000000", class: name, topology: "state" });
+  const usual: Record<string, string> = { p2p: "MPI_Send", collective: "MPI_Allreduce", wait: "MPI_Waitall", io: "MPI_File_write_at_all", rma: "MPI_Put", mpi: "MPI_Comm_split", user: "solve", disk: "pwrite" };
+  const one = (name: string): KindLook => ({ name: usual[name] ?? name, color: "#000000", class: name, topology: "state" });
   for (const theme of ["light", "dark"] as const) {
     const names = ["p2p", "collective", "wait", "io", "rma", "mpi", "user", "disk"];
     const { fill, theme: { timeline } } = palette(names.map(one), "class", theme);
     for (const [eye, matrix] of [["every", null] as const, ...Object.entries(BLIND)]) {
       const seen = fill.map((color) => (matrix ? seenBy(matrix, color) : color));
       for (const [x, a] of names.entries()) for (const [y, b] of names.entries()) {
-        if (x < y) assert.ok(difference(seen[x]!, seen[y]!) >= 15, `${theme}, ${eye} eye: ${a} and ${b}: ${difference(seen[x]!, seen[y]!).toFixed(1)}`);
+        // A region has any hue, and is paler than all else.
+        if (x < y) assert.ok(difference(seen[x]!, seen[y]!) >= (a === "user" || b === "user" ? 9 : 15), `${theme}, ${eye} eye: ${a} and ${b}: ${difference(seen[x]!, seen[y]!).toFixed(1)}`);
       }
     }
     const user = contrast(fill[names.indexOf("user")]!, timeline);

@@ -497,6 +497,7 @@ impl WaitPass<'_> {
             category,
             lane,
             line,
+            comm,
             from,
             to,
             seconds,

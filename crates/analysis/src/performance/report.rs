@@ -136,6 +136,8 @@ pub struct WaitGroup {
     pub pattern: WaitPattern,
     /// The function in which they waited.
     pub call: String,
+    /// The name that the program has given to the communicator of all these calls; `None` where it has given none, or they are on several.
+    pub communicator: Option<String>,
     /// Rank that was waited for.
     pub culprit: i32,
     /// Thread of the culprit.

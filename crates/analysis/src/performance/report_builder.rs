@@ -12,7 +12,7 @@ use super::report::{
 use super::span_times::{Efficiencies, SpanTimes};
 use super::spans::{Span, Spans};
 use super::use_times::{TimeByUse, UseSums};
-use super::wait::Wait;
+use super::wait::{Wait, WaitSum};
 use std::collections::BTreeMap;
 use trace_model::Definitions;
 
@@ -262,6 +262,7 @@ impl ReportBuilder<'_, '_> {
                 WaitGroup {
                     pattern: key.pattern,
                     call: self.name(key.category),
+                    communicator: self.name_of_comm(sum),
                     culprit,
                     culprit_thread,
                     seconds: sum.seconds,
@@ -284,6 +285,14 @@ impl ReportBuilder<'_, '_> {
                 .then_with(|| key(a).cmp(&key(b)))
         });
         groups
+    }
+
+    /// The name of the communicator that all calls of a group are on, unless it is that of MPI_COMM_WORLD: calls on communicators without a timeline
+    /// are on that, too.
+    fn name_of_comm(&self, sum: &WaitSum) -> Option<String> {
+        let number = self.pass.comm_numbers.get(sum.first.comm as usize);
+        let number = number.filter(|&&number| number != 0 && sum.is_on_one_comm)?;
+        self.pass.comm_names.get(*number).map(str::to_owned)
     }
 
     fn root_causes(&self) -> Vec<RootCauseSum> {

@@ -97,6 +97,8 @@ pub(super) struct Wait {
     pub lane: u32,
     /// Timeline of the call.
     pub line: i32,
+    /// Place of the call's communicator among those of the trace.
+    pub comm: u32,
     /// From when to when, seconds.
     pub from: f64,
     pub to: f64,
@@ -124,6 +126,8 @@ pub(super) struct WaitSum {
     pub wrong_order: f64,
     /// Part of the time in which the culprit waited itself for another rank.
     pub caused_elsewhere: f64,
+    /// Whether all of them are in calls on the communicator of the first.
+    pub is_on_one_comm: bool,
     /// The first and the longest one.
     pub first: Wait,
     pub longest: Wait,
@@ -185,6 +189,7 @@ impl WaitSums {
             count: 0,
             wrong_order: 0.0,
             caused_elsewhere: 0.0,
+            is_on_one_comm: true,
             first: *wait,
             longest: *wait,
             causes: Vec::new(),
@@ -192,6 +197,7 @@ impl WaitSums {
         });
         sum.seconds += seconds;
         sum.count += 1;
+        sum.is_on_one_comm &= wait.comm == sum.first.comm;
         if wait.is_wrong_order {
             sum.wrong_order += seconds;
         }

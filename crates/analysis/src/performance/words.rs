@@ -45,9 +45,13 @@ impl WaitGroup {
         text
     }
 
-    /// Why, and in which function: `late sender in MPI_Recv`.
+    /// Why, in which function, and on which communicator, if the program has named that: `late sender in MPI_Recv on halo`.
     pub fn what(&self) -> String {
-        format!("{} in {}", self.pattern.name(), self.call)
+        let text = format!("{} in {}", self.pattern.name(), self.call);
+        match &self.communicator {
+            Some(name) => format!("{text} on {name}"),
+            None => text,
+        }
     }
 
     /// Who waits for whom, and what that one was doing: `3 ranks wait for rank 0, which was in assemble`.
@@ -58,7 +62,7 @@ impl WaitGroup {
                 format!("{waits}, {}", did(self.cause_activity.as_deref()))
             }
             Some(cause) => format!("{waits}; the cause is {cause}"),
-            None => waits,
+            None => format!("{waits}, {}", did(None)),
         }
     }
 

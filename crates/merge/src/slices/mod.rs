@@ -186,6 +186,9 @@ fn define(drawing: &mut Drawing, definition: MergedBody) {
         MergedBody::State(state) => {
             drawing.define_state(&state.def, state.whole_name.as_deref(), &state.details);
         }
+        MergedBody::SoloEvent(event) => {
+            drawing.define_event(&event.def, event.whole_name.as_deref());
+        }
         body => {
             let record = MergedRecord { header, body }.clog2();
             let Ok(()) = drawing.push(&record, &mut |_: &NewDrawable<'_>, _| {

@@ -5,7 +5,7 @@ use super::assets::{Asset, Assets};
 use super::cut::cut;
 use super::opened::OpenedTrace;
 use std::fmt::Write;
-use viewer_core::{ApiError, ApiQuery};
+use viewer_core::{ActivityClass, ApiError, ApiQuery};
 
 /// Bytes of the trace in a page.
 const MAX_PAGE_BYTES: usize = 20 << 20;
@@ -142,10 +142,21 @@ pub fn page(
     let (name, state) = (escaped(&trace.name), escaped(query.text("state")));
     let mut page = OwnPage::begin(&name, "", &parts)?;
     page.data("answers", "", &parts.answers.bytes);
-    let attributes = format!(" data-name=\"{name}\" data-state=\"{state}\"");
+    let attributes = format!(
+        " data-name=\"{name}\" data-state=\"{state}\" data-regions=\"{}\"",
+        escaped(&regions(trace))
+    );
     page.data("trace", &attributes, &part);
     page.data("waits", "", &waits);
     Ok(page.end(LOADER, &parts))
+}
+
+/// Names of all regions of the trace, as JSON: a part has the same colours as the whole.
+fn regions(trace: &OpenedTrace) -> String {
+    let kinds = trace.viewer.trace().kinds().iter();
+    let regions = kinds.filter(|kind| kind.class == ActivityClass::User);
+    let names: Vec<&str> = regions.map(|kind| kind.name.as_str()).collect();
+    serde_json::to_string(&names).unwrap_or_default()
 }
 
 /// A script as it can stand in a page: what would end it, or begin a comment of HTML, stands in strings only, where a

@@ -26,7 +26,8 @@ impl Viewer<'_> {
             layout: &layout,
             tree: &self.trees()[map],
             waits: self.waits().map(|waits| &**waits),
-            files: &|number| self.file_name(number, cancel),
+            file: &|item| self.file_of(item, cancel),
+            communicator: &|line| self.communicator(line),
             budget: self.budget(self.trace().bounds(), cancel),
         })?;
         Answer::json(&found, !cancel())

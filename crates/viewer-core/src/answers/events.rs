@@ -16,12 +16,15 @@ use crate::search::hits::SearchHit;
 use crate::search::plan::SearchPlan;
 use crate::statistics::in_order::in_order;
 use crate::trace::TopologyName;
-use crate::trace::info::{bytes, file_number, value_after_key};
+use crate::trace::info::{bytes, value_after_key};
 use crate::trace::reference::DrawableReference;
 use crate::trace::{DrawableKind, TraceItem};
 
 /// Rows of the table that can be asked for, from the first on.
 const MAX_EVENTS: usize = 200_000;
+
+/// Rows of a table that tells files: for each call of MPI-IO, its access is looked for.
+const MAX_WITH_FILES: usize = 1000;
 
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -42,7 +45,7 @@ pub(crate) struct EventsAnswer {
     pub info: Vec<String>,
     /// Bytes of the message, or of what was accessed; −1 if it says none.
     pub bytes: Vec<i64>,
-    /// Path of the file that it is about; empty if it names none.
+    /// Path of the file that it is about; empty if the trace tells none, and in long tables.
     pub file: Vec<String>,
 }
 
@@ -268,12 +271,18 @@ impl Viewer<'_> {
             ..EventsAnswer::default()
         };
         for entry in heap.into_sorted_vec().into_iter().skip(offset) {
-            self.push(&mut events, &entry, cancel);
+            self.push(&mut events, &entry, limit <= MAX_WITH_FILES, cancel);
         }
         Ok(events)
     }
 
-    fn push(&self, events: &mut EventsAnswer, entry: &EventEntry, cancel: Cancel<'_>) {
+    fn push(
+        &self,
+        events: &mut EventsAnswer,
+        entry: &EventEntry,
+        is_short: bool,
+        cancel: Cancel<'_>,
+    ) {
         let kind = &self.trace().kinds()[entry.kind as usize];
         let [start, end] = entry.times;
         let reference = DrawableReference::of(self.trace(), &entry.item(&entry.info), 0);
@@ -292,15 +301,11 @@ impl Viewer<'_> {
             crate::base::text::visible(&format!("{}{text}", key.to_str()))
         });
         events.info.push(texts.collect());
-        let (mut moved, mut file) = (-1, None);
-        for (key, value) in info_values(&kind.category, &entry.info) {
-            let key = key.to_str();
-            moved = bytes(&key, value).unwrap_or(moved);
-            file = file_number(&key, value).or(file);
-        }
-        let path = file.and_then(|number| self.file_name(number, cancel));
-        events.bytes.push(moved);
-        events.file.push(path.unwrap_or_default());
+        let mut pairs = info_values(&kind.category, &entry.info);
+        let moved = pairs.find_map(|(key, value)| bytes(&key.to_str(), value));
+        events.bytes.push(moved.unwrap_or(-1));
+        let file = (is_short).then(|| self.file_of(&entry.item(&entry.info), cancel));
+        events.file.push(file.flatten().unwrap_or_default());
     }
 }
 

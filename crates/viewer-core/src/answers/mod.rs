@@ -8,6 +8,7 @@ mod durations;
 mod events;
 mod meta;
 mod moments;
+mod names;
 mod overview;
 mod path;
 mod picture;

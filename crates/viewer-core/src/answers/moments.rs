@@ -10,7 +10,7 @@ use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
-use crate::search::hits::places;
+use crate::search::hits::{MAX_BYTES_FOR_LISTED_HITS, places};
 use crate::search::language::{Condition, LineNumber, SearchTerm, SearchTerms};
 use crate::search::prepare;
 
@@ -106,7 +106,7 @@ impl Viewer<'_> {
             let budget = self.budget(trace.bounds(), cancel);
             let terms = SearchTerms(terms.into());
             let plan = prepare::plan(trace, &layout, &terms, None, budget)?;
-            let found = places(trace, &plan, max, cancel)?;
+            let found = places(trace, &plan, max, MAX_BYTES_FOR_LISTED_HITS, cancel)?;
             match cancel() {
                 true => Err(ApiError::cancelled()),
                 false => Ok(found),

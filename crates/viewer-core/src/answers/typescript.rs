@@ -26,7 +26,7 @@ use super::tracks::{CounterRate, RanksByUse, TracksAnswer, TransferRates};
 use super::verdict::RangeVerdict;
 use super::waits::WaitsAnswer;
 use crate::details::wait::{CallWait, WaitCause};
-use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
+use crate::details::{ArrowEnd, CallCommunicator, DrawableDetail, EnclosingState};
 use crate::findings::summary::{
     FindingItem, FindingTarget, RankShares, RunVerdict, TimeLoss, TimeShare, TraceFinding,
     TraceSummary,
@@ -72,6 +72,7 @@ fn typescript() -> String {
     add::<TimelinesAnswer<'_>>(&mut text, &config);
     add::<OverviewAnswer>(&mut text, &config);
     add::<DrawableDetail>(&mut text, &config);
+    add::<CallCommunicator>(&mut text, &config);
     add::<EnclosingState>(&mut text, &config);
     add::<ArrowEnd>(&mut text, &config);
     add::<CallWait>(&mut text, &config);

@@ -1,18 +1,18 @@
 //! An open trace and what was found out about it, which all answers share.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use trace_formats::slog2::{PositionedRead, Slog2Reader, TimeBBox};
+use trace_model::CommNames;
 
 use super::answer::AnswerLimits;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
-use crate::base::text::visible;
 use crate::findings::summary::TraceSummary;
 use crate::index::OverviewIndex;
-use crate::search::files::for_each_file;
+use crate::search::comms::comm_names;
+use crate::search::files::FileNames;
 use crate::search::hits::{self, SearchHit};
 use crate::search::language::SearchTerms;
 use crate::search::plan::SearchPlan;
@@ -43,9 +43,6 @@ struct PreparedSearch {
     places: Option<Option<Arc<Vec<SearchHit>>>>,
 }
 
-/// Events that name files, of which so many are looked at for the names of files.
-const MAX_NAMED_FILES: usize = 1000;
-
 /// A trace and what was found out about it.
 #[derive(Debug)]
 pub struct Viewer<'a> {
@@ -58,8 +55,8 @@ pub struct Viewer<'a> {
     /// The last search made ready: every picture asks for its hits.
     searched: Mutex<Option<PreparedSearch>>,
     measures: Mutex<Option<Arc<LineMeasures>>>,
-    /// Paths of files by their number.
-    file_names: OnceLock<HashMap<i64, String>>,
+    pub(super) file_names: FileNames,
+    pub(super) comm_names: CommNames,
     summary: OnceLock<Arc<TraceSummary>>,
     estimated_summary: OnceLock<TraceSummary>,
     making_summary: Mutex<()>,
@@ -98,16 +95,19 @@ impl<'a> Viewer<'a> {
     }
 
     fn of(name: &str, trace: OpenTrace<'a>, bytes: u64, limits: AnswerLimits) -> Self {
+        // A trace whose names cannot be read has numbers.
+        let comm_names = comm_names(&trace).unwrap_or_default();
         Viewer {
             name: name.to_owned(),
             bytes,
-            trees: LabelTree::all(&trace),
+            trees: LabelTree::all(&trace, &comm_names),
             trace,
             limits,
             layouts: Mutex::default(),
             searched: Mutex::default(),
             measures: Mutex::default(),
-            file_names: OnceLock::new(),
+            file_names: FileNames::default(),
+            comm_names,
             summary: OnceLock::new(),
             estimated_summary: OnceLock::new(),
             making_summary: Mutex::default(),
@@ -351,24 +351,6 @@ impl<'a> Viewer<'a> {
         Ok(plan)
     }
 
-    /// The path of the file of this number, if an event of the trace names it. They are looked up when one is first asked for.
-    pub(crate) fn file_name(&self, number: i64, cancel: Cancel<'_>) -> Option<String> {
-        if let Some(names) = self.file_names.get() {
-            return names.get(&number).cloned();
-        }
-        let mut names = HashMap::new();
-        let budget = self.budget(self.trace.bounds(), cancel);
-        let read = for_each_file(&self.trace, "*", MAX_NAMED_FILES, budget, |number, path| {
-            names.insert(number, visible(path));
-        });
-        let found = names.get(&number).cloned();
-        // What was given up is tried again.
-        if read.is_ok() && !cancel() {
-            self.file_names.get_or_init(|| names);
-        }
-        found.filter(|path| !path.is_empty())
-    }
-
     /// All hits of a search on these timelines, of a trace that is too large to be read; `None` where they are too many to be found
     /// one by one.
     ///
@@ -388,7 +370,14 @@ impl<'a> Viewer<'a> {
         {
             return Ok(places);
         }
-        let places = hits::places(&self.trace, plan, hits::MAX_LISTED_HITS, cancel)?.map(Arc::new);
+        let places = hits::places(
+            &self.trace,
+            plan,
+            hits::MAX_LISTED_HITS,
+            hits::MAX_BYTES_FOR_LISTED_HITS,
+            cancel,
+        )?
+        .map(Arc::new);
         // One that was given up may be asked for again.
         if (places.is_some() || !cancel())
             && let Some(kept) = kept().as_mut().filter(is_own)

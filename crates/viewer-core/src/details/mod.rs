@@ -16,7 +16,7 @@ use crate::timelines::layout::TimelineLayout;
 use crate::timelines::tree::LabelTree;
 use crate::trace::TopologyName;
 use crate::trace::collective::last_to_come;
-use crate::trace::info::{bytes, callid, file_number, shown_key, shown_value};
+use crate::trace::info::{bytes, callid, shown_key, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
@@ -66,8 +66,10 @@ pub struct DrawableDetail {
     pub callid: Option<String>,
     /// Bytes of the message, or of what was accessed.
     pub bytes: Option<i64>,
-    /// Path of the file that it is about, if it names one.
+    /// Path of the file that it is about, if the trace tells.
     pub file: Option<String>,
+    /// The communicator that it is about, unless that may be MPI_COMM_WORLD.
+    pub communicator: Option<CallCommunicator>,
     /// The states that it is nested in, the innermost first.
     pub parents: Vec<EnclosingState>,
     /// Destination of an arrow.
@@ -76,6 +78,16 @@ pub struct DrawableDetail {
     pub backward: bool,
     /// The waits of the call for other ranks, the longest first. In lists they are not looked for.
     pub waits: Vec<CallWait>,
+}
+
+/// The communicator of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CallCommunicator {
+    /// Number in the trace.
+    pub number: i32,
+    /// The name that the program has given it.
+    pub name: Option<String>,
 }
 
 /// A state around another one.
@@ -113,8 +125,10 @@ pub struct DetailFinder<'v, 'a> {
     pub tree: &'v LabelTree,
     /// The waits of the whole trace, if they are known.
     pub waits: Option<&'v TraceWaits>,
-    /// Gives the path of the file of a number.
-    pub files: &'v dyn Fn(i64) -> Option<String>,
+    /// Gives the path of the file that a drawable is about.
+    pub file: &'v dyn Fn(&TraceItem<'_>) -> Option<String>,
+    /// Gives the communicator that a line is about.
+    pub communicator: &'v dyn Fn(u32) -> Option<CallCommunicator>,
     /// Budget of reading; its window is not used.
     pub budget: ReadBudget<'v>,
 }
@@ -268,12 +282,8 @@ impl<'a> DetailFinder<'_, 'a> {
                 .find_map(|&(key, value)| callid(key, value))
                 .map(|id| format!("0x{id:x}")),
             bytes: values.iter().find_map(|&(key, value)| bytes(key, value)),
-            file: {
-                let number = values
-                    .iter()
-                    .find_map(|&(key, value)| file_number(key, value));
-                number.and_then(self.files)
-            },
+            file: (self.file)(item),
+            communicator: (self.communicator)(item.line),
             parents,
             to: is_arrow.then(|| ArrowEnd {
                 line: id(item.to_line),

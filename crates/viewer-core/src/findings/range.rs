@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use trace_formats::slog2::TimeBBox;
 
 use super::places::TracePlaces;
-use super::summarize::definitions;
 use super::summary::RunVerdict;
 use crate::base::error::ApiError;
 use crate::statistics::in_order::in_order;
@@ -24,7 +23,7 @@ pub(crate) fn verdict_of(
     range: TimeBBox,
     budget: ReadBudget<'_>,
 ) -> Result<Option<RunVerdict>, ApiError> {
-    let definitions = definitions(trace);
+    let definitions = trace.definitions();
     let options = PerformanceOptions {
         focus: vec![range],
         parts: 0,

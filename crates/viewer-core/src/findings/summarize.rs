@@ -59,7 +59,7 @@ pub(crate) fn summarize(
         nesting: Nesting::Thread,
         pair: None,
     };
-    let definitions = definitions(trace);
+    let definitions = trace.definitions();
     let (gathered, found) = match exact {
         true => {
             let mut looking = PassObserver::new(trace, &definitions, roles);
@@ -196,19 +196,6 @@ impl FindingBuilder<'_, '_> {
             findings.push(self.trouble(pass));
         }
         findings.into_iter().flatten().collect()
-    }
-}
-
-/// Categories and lines, as the analysis of waits takes them.
-pub(super) fn definitions(trace: &OpenTrace<'_>) -> Definitions {
-    let kinds = trace.kinds().iter();
-    let mut lines: Vec<trace_model::Line> =
-        trace.lines().iter().map(|line| line.line.clone()).collect();
-    lines.sort_by_key(|line| line.id);
-    Definitions {
-        categories: kinds.map(|kind| kind.category.clone()).collect(),
-        lines,
-        ..Definitions::default()
     }
 }
 

@@ -1,26 +1,47 @@
 //! The files of a trace: events name them, other drawables have their numbers.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock};
 use trace_model::{InfoValue, info_values};
 
+use super::hits::{MAX_BYTES_FOR_LISTED_HITS, places};
 use super::language::{Condition, SearchTerm, SearchTerms};
 use super::plan::SearchPlan;
-use super::walk::{SearchPosition, find};
 use crate::base::error::ApiError;
 use crate::trace::OpenTrace;
 use crate::trace::info::name_of_key;
-use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
 
-/// Says number and path of each file whose path matches a pattern, in which `*` is any text. So many events that name files are looked at.
+/// A file, as an event names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Number that drawables have for it.
+    pub number: i64,
+    /// Its path; empty where the event has none.
+    pub path: String,
+    /// Whether it has the program's data; others belong to the MPI library.
+    pub has_data: bool,
+}
+
+/// Names of files that were looked up.
+#[derive(Debug, Default)]
+pub(crate) struct FileNames {
+    /// Files by their numbers.
+    pub files: OnceLock<HashMap<i64, NamedFile>>,
+    /// By rank and its number for an open file the number of the file.
+    pub handles: Mutex<HashMap<(i32, i64), Option<i64>>>,
+}
+
+/// Hands on each file whose path matches a pattern, in which `*` is any text. At most so many events may name files.
 ///
 /// # Errors
-/// The trace cannot be read.
+/// The trace cannot be read, or the events are too many or too far apart.
 pub fn for_each_file(
     trace: &OpenTrace<'_>,
     pattern: &str,
-    most: usize,
+    most: u64,
     budget: ReadBudget<'_>,
-    mut put: impl FnMut(i64, &str),
+    mut put: impl FnMut(NamedFile),
 ) -> Result<(), ApiError> {
     let condition = Condition::Text("path".into(), pattern.to_owned());
     let named = SearchTerms(vec![SearchTerm {
@@ -28,25 +49,33 @@ pub fn for_each_file(
         condition,
     }]);
     let naming = SearchPlan::new(trace, &|_| true, &named);
-    let mut from = SearchPosition::at(f64::NEG_INFINITY);
-    for _ in 0..most {
-        let found = find(trace, &naming, from, true, budget)?;
-        let Some(item) = found.item else {
-            break;
-        };
+    let bytes = budget.bytes.min(MAX_BYTES_FOR_LISTED_HITS);
+    let events = places(trace, &naming, most, bytes, budget.cancel)?;
+    let events = events.ok_or_else(|| match (budget.cancel)() {
+        true => ApiError::cancelled(),
+        false => ApiError::too_large(
+            "the names of files are too many, or too far apart in the trace, to be looked up",
+        ),
+    })?;
+    for event in &events {
+        let item = event.item();
         let category = &trace.kinds()[item.kind as usize].category;
-        let (mut file, mut path) = (None, None);
+        let (mut file, mut path, mut has_data) = (None, None, false);
         for (key, value) in info_values(category, item.info) {
             match (&*name_of_key(&key.0), value) {
                 ("file", InfoValue::Integer(number)) => file = Some(number),
                 ("path", InfoValue::Text(text)) => path = Some(String::from_utf8_lossy(text)),
+                ("role", InfoValue::Text(text)) => has_data = text == b"data",
                 _ => {}
             }
         }
-        if let Some(file) = file {
-            put(file, path.as_deref().unwrap_or_default());
+        if let Some(number) = file {
+            put(NamedFile {
+                number,
+                path: path.unwrap_or_default().into_owned(),
+                has_data,
+            });
         }
-        from = SearchPosition::of(&DrawableReference::of(trace, &item, 0));
     }
     Ok(())
 }

@@ -1,17 +1,18 @@
 //! Counts what fits, and tells where it is.
 //!
 //! Where category and line decide, previews count; only what lies across the borders of bins is read, the largest stretches
-//! first, as far as the budget goes.
+//! first, as far as the budget goes. Where the waits of the whole trace decide, nothing is read.
 
 use std::collections::VecDeque;
 use trace_formats::slog2::{
-    FileBlockPtr, NodeShadow, Primitive, Slog2Layout, Stub, TimeBBox, VisitNode,
+    FileBlockPtr, NodeShadow, Primitive, Slog2Layout, Stub, TimeBBox, Topology, VisitNode,
 };
 
 use super::plan::SearchPlan;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::trace::scan::ReadBudget;
+use crate::trace::waits::{StateWait, TraceWaits};
 use crate::trace::{OpenTrace, TraceItem};
 
 /// Number of drawables that match a search, and their starts.
@@ -43,6 +44,10 @@ pub fn count(
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
         return Ok(hits);
     };
+    if let Some(waits) = plan.deciding_waits() {
+        hits.count_waiting(trace, plan, waits, budget.window);
+        return Ok(hits);
+    }
     let counted = plan.is_counted() && trace.reader().layout() == Slog2Layout::V206;
     let mut queue = VecDeque::from([(root.ptr, root.id.depth, Vec::new())]);
     let mut bytes = 0;
@@ -91,9 +96,9 @@ impl SearchHit {
 
 /// Most hits that are listed of traces that are too large to be read, and most bytes that are read to find them.
 pub(crate) const MAX_LISTED_HITS: u64 = 5000;
-const MAX_BYTES_FOR_LISTED_HITS: u64 = 150 << 20;
+pub(crate) const MAX_BYTES_FOR_LISTED_HITS: u64 = 150 << 20;
 
-/// All hits of the trace; `None` if they are more than `most`, or so far apart that it would take too long.
+/// All hits of the trace; `None` if they are more than `most`, or so far apart that more than these bytes would have to be read.
 ///
 /// # Errors
 /// The file is damaged.
@@ -101,6 +106,7 @@ pub fn places(
     trace: &OpenTrace<'_>,
     plan: &SearchPlan,
     most: u64,
+    most_bytes: u64,
     cancel: Cancel<'_>,
 ) -> Result<Option<Vec<SearchHit>>, ApiError> {
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
@@ -108,7 +114,7 @@ pub fn places(
     };
     let budget = ReadBudget {
         window: root.bounds,
-        bytes: MAX_BYTES_FOR_LISTED_HITS,
+        bytes: most_bytes,
         cancel,
     };
     // If previews count, the root knows the number of hits.
@@ -121,7 +127,7 @@ pub fn places(
     let mut bytes = 0;
     while let Some((ptr, depth)) = queue.pop_front() {
         bytes += u64::from(ptr.size.unsigned_abs());
-        if bytes > MAX_BYTES_FOR_LISTED_HITS || places.len() as u64 > most || cancel() {
+        if bytes > most_bytes || places.len() as u64 > most || cancel() {
             return Ok(None);
         }
         let count = HitCounter {
@@ -148,6 +154,43 @@ impl HitCounts {
     fn bin(&self, window: TimeBBox, time: f64) -> usize {
         let part = (time - window.earliest) / window.duration();
         ((part * self.bins.len() as f64) as usize).min(self.bins.len() - 1)
+    }
+
+    /// Counts the states that wait. If short waits were forgotten, there are as many at least.
+    fn count_waiting(
+        &mut self,
+        trace: &OpenTrace<'_>,
+        plan: &SearchPlan,
+        waits: &TraceWaits,
+        window: TimeBBox,
+    ) {
+        let is_same = |a: &StateWait, b: &StateWait| a.line == b.line && a.start == b.start;
+        for waits in waits.all().chunk_by(is_same) {
+            let mut kinds: Vec<u32> = waits.iter().map(|wait| wait.kind).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            for kind in kinds {
+                let (line, start) = (waits[0].line, waits[0].start);
+                let item = TraceItem {
+                    kind,
+                    topology: Topology::State,
+                    line,
+                    to_line: line,
+                    start,
+                    end: start,
+                    info: &[],
+                };
+                let is_inside = (window.earliest..=window.latest).contains(&start);
+                if is_inside && plan.fits(trace, &item) {
+                    self.count += 1;
+                    let bin = self.bin(window, start);
+                    self.bins[bin] += 1.0;
+                }
+            }
+        }
+        self.is_lower_bound = waits.shortest() > 0.0;
+        self.is_count_exact = !self.is_lower_bound;
+        self.are_bins_exact = self.is_count_exact;
     }
 
     /// Counts what was not read.

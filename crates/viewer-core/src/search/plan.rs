@@ -176,6 +176,23 @@ impl SearchPlan {
         self.rest.is_empty()
     }
 
+    /// The waits that alone decide, with kind, line and start of a state, what fits: those of a search that asks who waits, and for nothing that only
+    /// the drawable itself tells.
+    pub fn deciding_waits(&self) -> Option<&TraceWaits> {
+        let asks = |term: &SearchTerm| {
+            matches!(
+                term.condition,
+                Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(_)
+            )
+        };
+        let mut rest = self.rest.iter();
+        let is_decided =
+            rest.all(|term| asks(term) || matches!(term.condition, Condition::Time(..)));
+        let mut rest = self.rest.iter();
+        let is_asked = rest.any(|term| asks(term) && !term.not);
+        (self.waits.as_deref()).filter(|_| is_decided && is_asked)
+    }
+
     /// Whether anything can fit at all.
     pub fn is_possible(&self) -> bool {
         self.kinds.contains(&true) && self.lines.contains(&true) && self.starts.0 <= self.starts.1

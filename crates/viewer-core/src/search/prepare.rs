@@ -11,8 +11,8 @@ use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 use crate::trace::waits::TraceWaits;
 
-/// Events that name files, of which so many are looked at for a condition on files.
-const MAX_FILE_EVENTS: usize = 10_000;
+/// Most events that name files for a condition on files.
+const MAX_FILE_EVENTS: u64 = 1 << 16;
 
 /// Makes a search ready, with who waited if that is known, also what it says about files, which other drawables name by number only.
 ///
@@ -34,8 +34,8 @@ pub fn plan(
         plan.set_waits(Arc::clone(waits));
     }
     for (at, pattern) in plan.file_patterns() {
-        for_each_file(trace, &pattern, MAX_FILE_EVENTS, budget, |number, _| {
-            plan.add_file(at, number)
+        for_each_file(trace, &pattern, MAX_FILE_EVENTS, budget, |file| {
+            plan.add_file(at, file.number);
         })?;
     }
     Ok(plan)

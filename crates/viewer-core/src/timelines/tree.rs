@@ -5,8 +5,7 @@
 use io_attribution::{Actor, Lane};
 use std::collections::HashMap;
 use trace_formats::slog2::LineIdMap;
-use trace_model::Line;
-use trace_model::lane_of;
+use trace_model::{CommNames, Line, lane_of};
 
 use crate::base::text::visible;
 use crate::trace::OpenTrace;
@@ -62,22 +61,27 @@ struct LabelPart {
 }
 
 impl LabelTree {
-    /// The trees of all line maps of a trace; of one without line maps a single one, of its lines.
-    pub fn all(trace: &OpenTrace<'_>) -> Vec<LabelTree> {
+    /// The trees of all line maps of a trace, in which communicators have these names; of one without line maps a single one, of its lines.
+    pub fn all(trace: &OpenTrace<'_>, comms: &CommNames) -> Vec<LabelTree> {
         let maps = trace.reader().line_id_maps();
         let identity = LineIdMap::new("Lines", &["LineID"]);
         let maps = match maps {
             [] => std::slice::from_ref(&identity),
             maps => maps,
         };
-        maps.iter().map(|map| LabelTree::new(trace, map)).collect()
+        maps.iter()
+            .map(|map| LabelTree::new(trace, comms, map))
+            .collect()
     }
 
-    fn new(trace: &OpenTrace<'_>, map: &LineIdMap) -> LabelTree {
+    fn new(trace: &OpenTrace<'_>, comms: &CommNames, map: &LineIdMap) -> LabelTree {
         let labels = map.column_labels.iter().take(MAX_LEVELS);
         let columns: Vec<String> = labels.map(|l| visible(&l.to_str())).collect();
         let title = map.title.to_str();
-        let names = numbered_names(&title);
+        let names = NamesInMap {
+            listed: numbered_names(&title),
+            comms,
+        };
         let mut rows: HashMap<i32, &[i32]> = HashMap::new();
         for row in map.rows() {
             rows.entry(row[0]).or_insert(row);
@@ -229,7 +233,14 @@ fn unmapped(line: &Line) -> LabelPart {
     }
 }
 
-fn part(column: &str, number: i32, line: &Line, names: &[String]) -> LabelPart {
+/// Names for numbers of a map.
+struct NamesInMap<'n> {
+    /// Those in its title.
+    listed: Vec<String>,
+    comms: &'n CommNames,
+}
+
+fn part(column: &str, number: i32, line: &Line, names: &NamesInMap<'_>) -> LabelPart {
     let order = (0, i64::from(number), 0);
     let plain = |what: &str| LabelPart {
         order,
@@ -263,12 +274,18 @@ fn part(column: &str, number: i32, line: &Line, names: &[String]) -> LabelPart {
         },
         "number" => actor(lane),
         "node" | "program" => {
-            let name = usize::try_from(number).ok().and_then(|nth| names.get(nth));
+            let name = usize::try_from(number)
+                .ok()
+                .and_then(|nth| names.listed.get(nth));
             LabelPart {
                 label: name.map_or_else(|| format!("{column} {number}"), Clone::clone),
                 ..plain("")
             }
         }
+        "commID" if let Some(name) = names.comms.get(number).filter(|_| number > 0) => LabelPart {
+            label: format!("{} (communicator {number})", visible(name)),
+            ..plain("")
+        },
         other => plain(word(other)),
     }
 }

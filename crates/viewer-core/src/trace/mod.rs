@@ -9,7 +9,7 @@ use trace_formats::slog2::{
     Category, Color, Depth, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
     PlainDrawable, Primitive, Slog2Error, Slog2Layout, Slog2Reader, TimeBBox, Topology, Visit,
 };
-use trace_model::{Actor, InfoValue, Line, NumberMap, info_values, lane_of, message};
+use trace_model::{Actor, Definitions, InfoValue, Line, NumberMap, info_values, lane_of, message};
 
 use crate::base::color::Rgb;
 use crate::base::text::visible;
@@ -221,6 +221,16 @@ impl<'a> OpenTrace<'a> {
     /// The lines, by number; ascending by id.
     pub fn lines(&self) -> &[TraceLine] {
         &self.lines
+    }
+
+    /// Categories and lines, the lines by id.
+    pub fn definitions(&self) -> Definitions {
+        let kinds = self.kinds.iter();
+        Definitions {
+            categories: kinds.map(|kind| kind.category.clone()).collect(),
+            lines: self.lines.iter().map(|line| line.line.clone()).collect(),
+            ..Definitions::default()
+        }
     }
 
     /// Number of lanes.

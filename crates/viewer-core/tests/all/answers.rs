@@ -321,14 +321,14 @@ fn details() {
     assert_eq!(called["exact"], true);
     // Which file, by name: the operation has its number.
     assert_eq!(called["operations"][0]["file"], "out, put.dat");
-    assert!(called["call"]["file"].is_null());
+    assert_eq!(called["call"]["file"], "out, put.dat");
     let listed = json(&viewer, "events?t0=6&t1=9&y0=1&y1=2&sort=t0&limit=9");
     assert_eq!(
         (&listed["name"], &listed["bytes"], &listed["file"]),
         (
             &serde_json::json!(["state 0", "MPI_File_write", "pwrite"]),
             &serde_json::json!([-1, 4096, 0]),
-            &serde_json::json!(["", "", "out, put.dat"]),
+            &serde_json::json!(["", "out, put.dat", "out, put.dat"]),
         )
     );
     assert!(json(&viewer, "call?id=77")["call"].is_null());

@@ -10,6 +10,7 @@ mod hostile;
 mod index;
 mod levels;
 mod moments;
+mod names;
 mod numbers;
 mod pictures;
 mod range;

@@ -214,11 +214,11 @@ fn a_late_sender_is_named() {
     ];
     let found = summary(&file(&categories, 3, &mut all), AnswerLimits::default());
     let waits = finding(&found, "waits");
-    assert_eq!(
-        waits["items"][0]["text"],
-        "late sender in MPI_Recv: rank 0 waits for rank 2, 1 time"
-    );
+    let text = "late sender in MPI_Recv: rank 0 waits for rank 2, 1 time";
+    assert_eq!(waits["items"][0]["text"], text);
     assert_eq!(waits["items"][0]["target"]["timelines"], "pin:0,2");
+    let who = &found["verdict"]["losses"][0]["who"];
+    assert_eq!(who, "rank 0 waits for rank 2, which was computing");
     let trouble = finding(&found, "trouble");
     assert_eq!(
         (

@@ -51,6 +51,15 @@ fn json(viewer: &Viewer<'_>, question: &str) -> Value {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
+/// A text as it stands in a question.
+fn escaped(query: &str) -> String {
+    let query = query.replace('%', "%25").replace('"', "%22");
+    query
+        .replace(' ', "%20")
+        .replace('>', "%3E")
+        .replace('<', "%3C")
+}
+
 /// A state of a picture: its timeline, the name of its category, and begin and end in seconds.
 type ShownState = (u32, String, f64, f64);
 
@@ -146,13 +155,6 @@ fn searches_find_the_calls_that_wait_and_those_of_each_loss() {
         &[(0, 9.0, 1, 9.2)],
     );
     let viewer = Viewer::new("own", &made, AnswerLimits::default()).unwrap();
-    let escaped = |query: &str| {
-        let query = query.replace('%', "%25").replace('"', "%22");
-        query
-            .replace(' ', "%20")
-            .replace('>', "%3E")
-            .replace('<', "%3C")
-    };
     let hits = |query: &str| {
         let found = json(&viewer, &format!("hits?q={}&bins=1", escaped(query)));
         found["count"].as_u64().unwrap()
@@ -201,6 +203,49 @@ fn searches_find_the_calls_that_wait_and_those_of_each_loss() {
             .message
             .contains("when all of the trace has been read")
     );
+}
+
+/// The hits of a loss are as many as the report counts, also in a trace of which only a part may be read for an answer.
+#[test]
+fn the_hits_of_a_loss_are_counted_without_reading_the_trace() {
+    let mut states = Vec::new();
+    for step in 0..3000 {
+        let at = f64::from(step);
+        // Rank 1 comes last to every third barrier, rank 0 to the others.
+        let [first, last] = if step % 3 == 0 { [0, 1] } else { [1, 0] };
+        states.push(("MPI_Barrier", first, at, at + 0.9));
+        states.push(("MPI_Barrier", last, at + 0.5, at + 0.9));
+    }
+    let made = made(&states, &[]);
+    let whole = Viewer::new("made", &made, AnswerLimits::default()).unwrap();
+    let losses = json(&whole, "summary")["verdict"]["losses"].clone();
+    let limits = AnswerLimits {
+        tree_bytes: made.len() as u64 / 20,
+        ..AnswerLimits::default()
+    };
+    let large = Viewer::new("made", &made, limits).unwrap();
+    let known = whole.waits().unwrap();
+    let known = known.encode(whole.trace(), f64::NEG_INFINITY, f64::INFINITY);
+    large.set_waits(TraceWaits::decode(large.trace(), &known).unwrap());
+    let counts: Vec<u64> = losses
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|loss| {
+            let query = escaped(loss["query"].as_str().unwrap());
+            let found = json(&large, &format!("hits?q={query}&bins=3"));
+            assert_eq!(found, json(&whole, &format!("hits?q={query}&bins=3")));
+            assert_eq!(
+                (&found["exact"], &found["at_least"]),
+                (&true.into(), &false.into())
+            );
+            found["count"].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(counts, [2000, 1000]);
+    // What the calls themselves decide is read.
+    let long = json(&large, "hits?q=waitsfor:0%20dur%3E0.1&bins=1");
+    assert_eq!(long["at_least"], true);
 }
 
 /// The stretches of the critical path in a window: begin, end and timeline.

@@ -55,9 +55,9 @@ fn shown(name: &str, line: i32, start: i64, end: i64) -> Shown {
     (name.to_owned(), line, start, end)
 }
 
-/// CLOG2 has room for 31 bytes of a name: two regions that begin alike are two for whoever writes SLOG2.
+/// CLOG2 has room for 31 bytes of a name: two regions or markers that begin alike are two for whoever writes SLOG2.
 #[test]
-fn regions_have_their_whole_names_beside_those_of_clog2() {
+fn regions_and_markers_have_their_whole_names_beside_those_of_clog2() {
     let names = [
         "assemble the stiffness matrix of the upper half",
         "assemble the stiffness matrix of the lower half",
@@ -84,6 +84,21 @@ fn regions_have_their_whole_names_beside_those_of_clog2() {
             UserEventContent::Exit,
         );
     }
+    let markers = [
+        "residual of the coarse grid, upper half",
+        "residual of the coarse grid, lower half",
+    ];
+    for (number, name) in (4..).zip(markers) {
+        define(&mut blocks, UserCategoryKind::Integer, number, 0, name);
+        let at = 3000 + 10 * number;
+        tell(
+            &mut blocks,
+            at as u32,
+            number,
+            false,
+            UserEventContent::Mark(1),
+        );
+    }
     let bytes = blocks.bytes();
     let files = [BlockFile::new(&bytes).expect("a block file")];
     let table = wrappers::table().expect("the table parses");
@@ -96,10 +111,19 @@ fn regions_have_their_whole_names_beside_those_of_clog2() {
             let short = state.def.name.to_str().into_owned();
             found.push((short, state.whole_name.clone()));
         }
+        if let MergedBody::SoloEvent(event) = &record.body
+            && event.whole_name.is_some()
+        {
+            let short = event.def.name.to_str().into_owned();
+            found.push((short, event.whole_name.clone()));
+        }
         Ok(())
     });
     taken.expect("nothing to fail");
-    let expected = names.map(|name| (name[..name.len().min(31)].to_owned(), Some(name.to_owned())));
+    let whole = names.into_iter().chain(markers);
+    let expected: Vec<_> = whole
+        .map(|name| (name[..name.len().min(31)].to_owned(), Some(name.to_owned())))
+        .collect();
     assert_eq!(found, expected);
 }
 

@@ -107,8 +107,18 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
         "attachment; filename=\"sample.slog2.html\""
     );
     let page = reply.text();
-    let tag = "<script type=\"text/plain\" id=\"trace\" data-name=\"sample.slog2\" data-state=\"t0=1&quot;&gt;\">";
-    let part = decoded(between(&page, tag, "</script>"));
+    let tag = "<script type=\"text/plain\" id=\"trace\" data-name=\"sample.slog2\" data-state=\"t0=1&quot;&gt;\" data-regions=\"";
+    let (regions, part) = between(&page, tag, "</script>").split_once("\">").unwrap();
+    // The part has the colours of the whole, which follow from the names of all regions.
+    let categories = server.get("t/0/meta").json()["categories"].clone();
+    let categories = categories.as_array().unwrap().iter();
+    let expected: Vec<_> = categories
+        .filter(|one| one["class"] == "user")
+        .map(|one| &one["name"])
+        .collect();
+    let regions = regions.replace("&quot;", "\"");
+    assert_eq!(regions, serde_json::to_string(&expected).unwrap());
+    let part = decoded(part);
     let whole = std::fs::read(sample()).unwrap();
     let listed = |bytes: &[u8]| {
         let reader = Slog2Reader::new(bytes).unwrap();

@@ -276,8 +276,13 @@ impl LogCategories {
         self.slots[slot as usize].details = details.into();
     }
 
-    /// Takes the definition of a solo event.
-    pub(super) fn define_event(&mut self, def: &Clog2EventDef, warnings: &mut Warnings) {
+    /// Takes the definition of a solo event. Its name is `whole_name`, where there is one.
+    pub(super) fn define_event(
+        &mut self,
+        def: &Clog2EventDef,
+        whole_name: Option<&str>,
+        warnings: &mut Warnings,
+    ) {
         let slot = match self.role(def.etype) {
             Some((EventRole::Solo, slot)) => slot,
             Some((EventRole::Start | EventRole::End, _)) => {
@@ -298,6 +303,9 @@ impl LogCategories {
             def.format.as_bytes(),
             warnings,
         );
+        if let Some(name) = whole_name {
+            self.slots[slot as usize].category.name = Text(name.as_bytes().to_vec());
+        }
     }
 
     fn define(

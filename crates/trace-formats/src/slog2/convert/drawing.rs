@@ -136,6 +136,12 @@ impl Drawing {
             .define_state(def, whole_name, details, &mut self.warnings);
     }
 
+    /// Defines a kind of events. `whole_name` is its name, where the definition may have only the beginning.
+    pub fn define_event(&mut self, def: &clog2::Clog2EventDef, whole_name: Option<&str>) {
+        self.categories
+            .define_event(def, whole_name, &mut self.warnings);
+    }
+
     /// Names of the performance counters whose values [`WholeState::counts`] has.
     pub fn name_counters(&mut self, names: &[String]) {
         self.counted = (!names.is_empty()).then(|| Box::new(Counted::new(names)));
@@ -171,7 +177,7 @@ impl Drawing {
                 Ok(())
             }
             Clog2Body::EventDef(def) => {
-                self.categories.define_event(def, &mut self.warnings);
+                self.define_event(def, None);
                 Ok(())
             }
             Clog2Body::ConstDef(def) => {

@@ -268,6 +268,11 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         self.drawing.define_state(def, whole_name, details);
     }
 
+    /// Defines a kind of events. `whole_name` is its name, where the definition may have only the beginning.
+    pub fn define_event(&mut self, def: &clog2::Clog2EventDef, whole_name: Option<&str>) {
+        self.drawing.define_event(def, whole_name);
+    }
+
     /// Draws a state that is known as a whole, and not by two records.
     ///
     /// # Errors
