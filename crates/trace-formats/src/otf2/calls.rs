@@ -96,7 +96,7 @@ impl EventMaker {
                 region.at_end = self.begin_access(location, time, &place, kind, &values)?;
             }
             RegionCall::Disk(effect) => {
-                region.at_end = self.begin_disk(location, time, &place, effect, &values)?;
+                region.at_end = self.begin_disk(location, time, effect, &values)?;
             }
         }
         if let Some(inside) = self.inside.get_mut(location) {

@@ -163,7 +163,7 @@ impl EventMaker {
             return false;
         };
         match entry.meaning {
-            Meaning::Message | Meaning::Marker | Meaning::FileFact => true,
+            Meaning::Message | Meaning::Marker | Meaning::FileName | Meaning::FileFact => true,
             Meaning::OtherArrow => {
                 self.losses.add("arrow that is no message", 1);
                 false
@@ -313,7 +313,7 @@ impl EventMaker {
         ) else {
             return Ok(());
         };
-        if entry.meaning != Meaning::Marker {
+        if !matches!(entry.meaning, Meaning::Marker | Meaning::FileName) {
             return Ok(());
         }
         self.begin(point, time, location, &[])?;
