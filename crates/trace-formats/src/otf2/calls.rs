@@ -216,6 +216,11 @@ impl EventMaker {
         if let Some(ended) = ended {
             for &request in &ended.completes {
                 self.complete(location, time, place.process, request)?;
+                self.complete_one_sided(location, time, place.process, request)?;
+            }
+            if let RegionCall::Window(call) = call {
+                let values = reader.values(&point.info);
+                self.complete_on_window(location, time, &place, call, &values)?;
             }
             self.end_event(location, time, ended.at_end)?;
         }

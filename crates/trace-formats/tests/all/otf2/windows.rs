@@ -68,6 +68,11 @@ fn one_sided_operations_tell_window_target_and_bytes() {
         category(8, "MPI_Win_start", State, "handle=%d, ranks=%s"),
         category(9, "MPI_Win_complete", State, "handle=%d"),
         category(10, "MPI_Win_free", State, "handle=%d"),
+        category(11, "MPI_Wait", State, "completes=%d"),
+        category(12, "MPI_Win_lock_all", State, "handle=%d"),
+        category(13, "MPI_Win_flush_local", State, "handle=%d, target=%d"),
+        category(14, "MPI_Win_flush_all", State, "handle=%d"),
+        category(15, "MPI_Win_unlock_all", State, "handle=%d"),
     ];
     let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
     // Ranks 2 and 1 have a communicator of their own, in this order.
@@ -98,10 +103,24 @@ fn one_sided_operations_tell_window_target_and_bytes() {
         (8, 0, &new().int(0).text(b"1-2").clone()),
         (9, 0, &handle(0)),
         (2, 0, &handle(0)),
+        (11, 2, &handle(5)),
+        (12, 1, &handle(1)),
+        (3, 1, &moved(1, 1, 0)),
+        (3, 1, &moved(2, 1, 1)),
+        (13, 1, &new().int(1).int(1).clone()),
+        (14, 1, &handle(1)),
+        (3, 1, &moved(3, 1, 0)),
+        (15, 1, &handle(1)),
         (10, 1, &handle(1)),
     ]);
     let Some(found) = events(&definitions, &drawables, "RMA_") else {
         return;
+    };
+    let at_origin = |rank, window, id| {
+        format!("{rank} RMA_OP_COMPLETE_NON_BLOCKING Window: \"{window}\", Matching: {id}")
+    };
+    let at_target = |rank, window, id| {
+        format!("{rank} RMA_OP_COMPLETE_REMOTE Window: \"{window}\", Matching: {id}")
     };
     let [process, both] = ["{PROCESS}", "{PROCESS, MEMORY}"];
     let mut expected = Vec::new();
@@ -118,12 +137,28 @@ fn one_sided_operations_tell_window_target_and_bytes() {
         "2 RMA_GET Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 24, Matching: 2".to_owned(),
         "1 RMA_ATOMIC Window: \"1\", Remote: 0 (\"thread 0\"), Type: FETCH_AND_ACCUMULATE, Sent: 4, Received: 4, Matching: 3".to_owned(),
         "1 RMA_ACQUIRE_LOCK Window: \"1\", Remote: 0 (\"thread 0\"), Lock: 0, Type: EXCLUSIVE".to_owned(),
+        at_origin(1, 1, 3),
+        at_target(1, 1, 3),
         "1 RMA_RELEASE_LOCK Window: \"1\", Remote: 0 (\"thread 0\"), Lock: 0".to_owned(),
         "2 RMA_ACQUIRE_LOCK Window: \"1\", Remote: 1 (\"thread 0\"), Lock: 0, Type: SHARED".to_owned(),
         format!("0 RMA_GROUP_SYNC Level of Synchronicity: {process}, Window: \"0\", Group: \"\""),
+        at_origin(0, 0, 0),
+        at_origin(0, 0, 1),
         format!("0 RMA_GROUP_SYNC Level of Synchronicity: {both}, Window: \"0\", Group: \"\""),
         "0 RMA_COLLECTIVE_BEGIN".to_owned(),
         format!("0 RMA_COLLECTIVE_END Operation: BARRIER, Window: \"0\", Level of Synchronicity: {both}, Root: NONE, Sent: 0, Received: 0"),
+        at_origin(2, 1, 2),
+        "1 RMA_ACQUIRE_LOCK Window: \"1\", Remote: UNDEFINED, Lock: 0, Type: SHARED".to_owned(),
+        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 1, Matching: 4".to_owned(),
+        "1 RMA_PUT Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 2, Matching: 5".to_owned(),
+        at_origin(1, 1, 5),
+        at_origin(1, 1, 4),
+        at_target(1, 1, 4),
+        at_target(1, 1, 5),
+        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 3, Matching: 6".to_owned(),
+        at_origin(1, 1, 6),
+        at_target(1, 1, 6),
+        "1 RMA_RELEASE_LOCK Window: \"1\", Remote: UNDEFINED, Lock: 0".to_owned(),
         "1 RMA_COLLECTIVE_BEGIN".to_owned(),
         format!("1 RMA_COLLECTIVE_END Operation: DESTROY_HANDLE, Window: \"1\", Level of Synchronicity: {both}, Root: NONE, Sent: 0, Received: 0"),
         "1 RMA_WIN_DESTROY Window: \"1\"".to_owned(),
