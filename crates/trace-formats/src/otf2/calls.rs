@@ -186,8 +186,8 @@ impl EventMaker {
             op,
             comm,
             root,
-            sent,
-            received,
+            sent: values.sent.unwrap_or(sent),
+            received: values.received.unwrap_or(received),
         }
     }
 

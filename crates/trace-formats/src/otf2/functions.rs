@@ -250,7 +250,7 @@ fn collective_kind(function: &Function) -> (u8, RegionCall) {
 }
 
 /// Bytes that a rank gives to a collective operation and gets from it, of the bytes that its call tells: those of the rank itself, or for one
-/// of `ranks` ranks where the function takes one count for each. Where the counts of ranks differ, the part that is not known is 0.
+/// of `ranks` ranks where the function takes one count for each. Where the counts of ranks differ, the part that other values tell is 0.
 pub(super) fn collective_bytes(op: u8, bytes: u64, is_root: bool, ranks: u64) -> (u64, u64) {
     let all = bytes.saturating_mul(ranks);
     let at_root = |amount: u64| if is_root { amount } else { 0 };
@@ -260,6 +260,7 @@ pub(super) fn collective_bytes(op: u8, bytes: u64, is_root: bool, ranks: u64) ->
         collective::SCATTERV => (0, bytes),
         collective::GATHER => (bytes, at_root(all)),
         collective::GATHERV | collective::ALLGATHERV => (bytes, 0),
+        collective::ALLTOALLV | collective::ALLTOALLW | collective::REDUCE_SCATTER => (bytes, 0),
         collective::REDUCE => (bytes, at_root(bytes)),
         collective::ALLGATHER => (bytes, all),
         collective::ALLTOALL => (all, all),

@@ -178,6 +178,9 @@ fn operations_between_two_groups_are_on_their_intercommunicator() {
         category(2, "MPI_Bcast", State, "root=%d, bytes=%l"),
         category(3, "MPI_Reduce", State, "root=%d, bytes=%l"),
         category(4, "MPI_Allreduce", State, "bytes=%l"),
+        category(5, "MPI_Alltoallv", State, "bytes=%l, received=%l"),
+        category(6, "MPI_Scatterv", State, "root=%d, bytes=%l, sent=%l"),
+        category(7, "MPI_Gatherv", State, "root=%d, bytes=%l, received=%l"),
     ];
     let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
     // Ranks 0 and 2 on one side, rank 1 on the other one.
@@ -202,6 +205,12 @@ fn operations_between_two_groups_are_on_their_intercommunicator() {
         (3, 5, &rooted(1, 16)),
         (4, 5, &new().long(140).clone()),
         (4, 0, &new().long(11).clone()),
+        // With a count for each rank; what only the root's counts tell is not known elsewhere.
+        (5, 0, &new().long(12).long(24).clone()),
+        (6, 0, &new().int(0).long(4).long(25).clone()),
+        (6, 1, &new().int(0).long(8).long(-1).clone()),
+        (7, 1, &new().int(1).long(9).long(26).clone()),
+        (7, 3, &new().int(-3).long(-1).long(27).clone()),
     ]);
     let Some(found) = events(&definitions, &drawables, "MPI_COLLECTIVE_END") else {
         return;
@@ -220,6 +229,11 @@ fn operations_between_two_groups_are_on_their_intercommunicator() {
         format!("1 Operation: REDUCE, {inter}, Root: 1 (\"thread 0\"), Sent: 16, Received: 0"),
         format!("1 Operation: ALLREDUCE, {inter}, Root: NONE, Sent: 140, Received: 140"),
         "0 Operation: ALLREDUCE, Communicator: \"MPI_COMM_WORLD\", Root: NONE, Sent: 11, Received: 11".to_owned(),
+        "0 Operation: ALLTOALLV, Communicator: \"MPI_COMM_WORLD\", Root: NONE, Sent: 12, Received: 24".to_owned(),
+        "0 Operation: SCATTERV, Communicator: \"MPI_COMM_WORLD\", Root: 0 (\"thread 0\"), Sent: 25, Received: 4".to_owned(),
+        "1 Operation: SCATTERV, Communicator: \"MPI_COMM_WORLD\", Root: 0 (\"thread 0\"), Sent: 0, Received: 8".to_owned(),
+        "1 Operation: GATHERV, Communicator: \"MPI_COMM_WORLD\", Root: 1 (\"thread 0\"), Sent: 9, Received: 26".to_owned(),
+        format!("0 Operation: GATHERV, {inter}, Root: SELF, Sent: 0, Received: 27"),
     ];
     assert_eq!(found, expected);
 }
