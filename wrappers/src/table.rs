@@ -267,6 +267,22 @@ impl Function {
         Some((count, count + datatype))
     }
 
+    /// Positions of counts and datatypes of what a rank passes to a collective function for each rank, and of what it gets from each, where there is
+    /// a count for each (MPI_Alltoallv and its kind). MPI_Reduce_scatter has what each rank gets of the result as the second pair.
+    pub fn amounts_by_rank(&self) -> [Option<(usize, usize)>; 2] {
+        let side = |counts, types: [&str; 2]| {
+            let counts = self.param(counts)?;
+            self.params.get(counts)?.len.as_ref()?;
+            let types = types.into_iter().find_map(|name| self.param(name))?;
+            Some((counts, types))
+        };
+        let got = side("recvcounts", ["recvtype", "recvtypes"]);
+        [
+            side("sendcounts", ["sendtype", "sendtypes"]),
+            got.or_else(|| side("recvcounts", ["datatype", "datatype"])),
+        ]
+    }
+
     /// Positions of count and datatype of the data that a one-sided operation moves; one element where there is no count. `None` for all other
     /// functions.
     pub fn remote_amount(&self) -> Option<(Option<usize>, usize)> {

@@ -13,6 +13,17 @@ use unify::plan::FunctionPlan;
 /// Stands in place of a number that is not known.
 const UNKNOWN: i32 = -1;
 
+/// Which bytes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Amount {
+    /// What the rank passes to it, or what a one-sided operation moves.
+    Own,
+    /// What the rank gets, where it has counts for that.
+    Received,
+    /// What the root gives to each rank.
+    Sent,
+}
+
 impl ProcessWalk<'_> {
     /// Appends the details of a call that has ended, behind what its cargo has after the CallID. `group` has the members of the group that it
     /// names, in MPI_COMM_WORLD.
@@ -36,18 +47,13 @@ impl ProcessWalk<'_> {
                 root.and_then(|root| shown_root(root, self.proc_null, of_root)),
             );
         }
-        if wanted.bytes {
-            let bytes = plan.and_then(|plan| {
-                let own = plan.own_amount;
-                let own = own.map(|(count, datatype)| (Some(count), datatype));
-                let (count, datatype) = plan.remote_amount.or(own)?;
-                let count = count.map_or(Some(1), |count| plan.int(call.payload, count))?;
-                // Of data that stays in place, nothing is known.
-                let size = self
-                    .library
-                    .type_size(plan.handle(call.payload, datatype)?)?;
-                count.checked_mul(i64::try_from(size).ok()?)
-            });
+        let amounts = [
+            (wanted.bytes, Amount::Own),
+            (wanted.received, Amount::Received),
+            (wanted.sent, Amount::Sent),
+        ];
+        for (_, amount) in amounts.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+            let bytes = plan.and_then(|plan| self.amount(plan, call, amount));
             details.push(&bytes.unwrap_or(-1).to_be_bytes());
         }
         if wanted.request {
@@ -125,6 +131,68 @@ impl ProcessWalk<'_> {
         if wanted.makes {
             self.push_communicator(details, plan, call);
         }
+    }
+
+    /// Bytes of a call; `None` where they are not known.
+    fn amount(&self, plan: &FunctionPlan<'_>, call: &Call<'_>, amount: Amount) -> Option<i64> {
+        let [given, got] = plan.amounts_by_rank;
+        let own = plan.own_amount;
+        let own = own.map(|(count, datatype)| (Some(count), datatype));
+        match (amount, plan.remote_amount.or(own)) {
+            (Amount::Own, Some((count, datatype))) => {
+                // Of data that stays in place, nothing is known.
+                if call.in_place && plan.means_nothing_in_place(datatype) {
+                    return None;
+                }
+                let count = count.map_or(Some(1), |count| plan.int(call.payload, count))?;
+                let size = self
+                    .library
+                    .type_size(plan.handle(call.payload, datatype)?)?;
+                count.checked_mul(i64::try_from(size).ok()?)
+            }
+            // Data that stays in place has the counts of what comes.
+            (Amount::Own, None) => {
+                let given = given.filter(|_| !call.in_place);
+                self.sum_by_rank(plan, call, given.or(got)?, None)
+            }
+            // Of what all ranks reduce each gets its part.
+            (Amount::Received, None) if given.is_none() => {
+                let comm = plan.handle(call.payload, plan.comm?)?;
+                let comm = self.scan.comms.get(self.handles.lookup(comm)?)?;
+                self.sum_by_rank(plan, call, got?, Some(usize::try_from(comm.rank).ok()?))
+            }
+            (Amount::Received, _) => self.sum_by_rank(plan, call, got?, None),
+            (Amount::Sent, _) => self.sum_by_rank(plan, call, given?, None),
+        }
+    }
+
+    /// Bytes that the counts and datatypes at these places tell, of all ranks or of `only`. `None` where the call does not tell them, as ranks that
+    /// are not the root.
+    fn sum_by_rank(
+        &self,
+        plan: &FunctionPlan<'_>,
+        call: &Call<'_>,
+        (counts, datatypes): (usize, usize),
+        only: Option<usize>,
+    ) -> Option<i64> {
+        let arguments = plan.decode(call.payload)?;
+        let counts = arguments.array(counts)?;
+        let types = arguments.array(datatypes);
+        let ranks = only.map_or(0..counts.len, |only| only..only.saturating_add(1));
+        let mut sum = 0i64;
+        for rank in ranks {
+            let count = counts.get(rank)?;
+            if count == 0 {
+                continue;
+            }
+            let datatype = match &types {
+                Some(types) => types.get(rank)? as u64,
+                None => arguments.handle(datatypes)?,
+            };
+            let size = i64::try_from(self.library.type_size(datatype)?).ok()?;
+            sum = sum.checked_add(count.checked_mul(size)?)?;
+        }
+        Some(sum)
     }
 
     /// Appends the communicator that a call has made.

@@ -359,7 +359,7 @@ options! {
 
         /// Whether SLOG2 tells of calls what `mpitrace report` needs to find out who waited for whom: root and bytes of collective
         /// calls, numbers of requests, by which MPI_Wait finds its MPI_Isend, and of files and windows that ranks share, neighbours,
-        /// ranks that one-sided communication is about. That takes 4 to 12 bytes a call; the original tools read it. With `no`,
+        /// ranks that one-sided communication is about. That takes 4 to 24 bytes a call; the original tools read it. With `no`,
         /// the SLOG2 file is the one that the original converter makes of the CLOG2 file.
         "details" => details: YesNo = true;
 

@@ -23,6 +23,8 @@ pub struct CategoryPlan {
 pub enum ValuePlace {
     /// To this column, counted from the first that comes from infos.
     Column(usize),
+    /// To this column, unless it is −1, which says that nobody knows.
+    ColumnIfKnown(usize),
     /// To the column of the tags of messages.
     Tag,
     /// To the column of the sizes of messages.
@@ -80,8 +82,8 @@ fn values(
     let mut used: Vec<usize> = Vec::new();
     let pairs = names.iter().zip(types).zip(&category.info_keys);
     pairs
-        .map(|((name, kind_of_value), key)| {
-            let mut name = column_name(name);
+        .map(|((name_of_value, kind_of_value), key)| {
+            let mut name = column_name(name_of_value);
             // A message's tag and size are columns in their own right.
             if kind == TableKind::Messages {
                 match MessageField::of(&key.0) {
@@ -104,9 +106,36 @@ fn values(
                 })
                 .find_map(|name| place(table, &used, name, kind_of_value));
             used.extend(found);
-            found.map_or(ValuePlace::Nowhere, ValuePlace::Column)
+            let place = match may_be_unknown(kind, name_of_value) {
+                true => ValuePlace::ColumnIfKnown,
+                false => ValuePlace::Column,
+            };
+            found.map_or(ValuePlace::Nowhere, place)
         })
         .collect()
+}
+
+/// Whether −1 in place of a value says that the trace does not tell it. A root may have this number in a DUMPI file, and an operation its result.
+fn may_be_unknown(kind: TableKind, name: &str) -> bool {
+    match kind {
+        TableKind::Calls => matches!(
+            name,
+            "bytes"
+                | "received"
+                | "sent"
+                | "offset"
+                | "request"
+                | "completes"
+                | "handle"
+                | "target"
+                | "exclusive"
+                | "prepared"
+                | "makes"
+                | "remote"
+        ),
+        TableKind::Operations => matches!(name, "fd" | "offset"),
+        _ => false,
+    }
 }
 
 /// The column of this name, made now if there is none; `None` if it has another type or the category has a value in it.
@@ -177,15 +206,16 @@ mod tests {
         assert_eq!(calls.names, ["MPI_Send", "MPI_Recv", "MPI_Bcast"]);
         let names: Vec<&str> = calls.columns.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["bytes", "rank_info", "bytes_text", "bytes_2"]);
-        let values = |index, columns: &[usize]| {
+        let values = |index, places: &[ValuePlace]| {
             let plan = categories.get(index).expect("a plan");
-            let places: Vec<ValuePlace> = columns.iter().copied().map(ValuePlace::Column).collect();
             assert_eq!(plan.values, places);
         };
-        values(0, &[0, 1]);
-        values(1, &[0]);
-        values(2, &[2, 3]);
-        values(3, &[0]);
+        use ValuePlace::{Column, ColumnIfKnown};
+        values(0, &[ColumnIfKnown(0), Column(1)]);
+        values(1, &[ColumnIfKnown(0)]);
+        values(2, &[ColumnIfKnown(2), Column(3)]);
+        // What a region says is the program's own.
+        values(3, &[Column(0)]);
         let kind = |index| categories.get(index).map(|plan| plan.kind);
         assert_eq!(kind(3), Some(TableKind::Regions));
     }

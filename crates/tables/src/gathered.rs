@@ -78,7 +78,8 @@ impl GatheredRows {
         let (mut tag, mut bytes) = (None, None);
         for ((_, value), place) in info_values(&plan.category, row.info).zip(&plan.values) {
             match (*place, value) {
-                (ValuePlace::Column(place), value) => {
+                (ValuePlace::ColumnIfKnown(_), InfoValue::Integer(-1)) => {}
+                (ValuePlace::Column(place) | ValuePlace::ColumnIfKnown(place), value) => {
                     if let Some(column) = self.of_infos.get_mut(place) {
                         column.pad(rows);
                         column.push_value(value);
@@ -141,4 +142,55 @@ fn values<T: ArrowPrimitiveType>(values: &mut Vec<T::Native>) -> PrimitiveArray<
 
 fn array<T: ArrowPrimitiveType>(column: &mut Vec<T::Native>) -> ArrayRef {
     Arc::new(values::<T>(column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::TraceTables;
+    use arrow_array::cast::AsArray;
+    use trace_model::{Category, Color, Definitions, Drawable, InfoWriter, Line, Topology, Vertex};
+
+    /// What a call does not tell is missing in its row, so that sums are right. A marker may have any number.
+    #[test]
+    fn a_value_that_is_not_known_is_missing() {
+        let mut categories = Vec::new();
+        for (index, name, topology, format) in [
+            (0, "MPI_Gather", Topology::State, "root=%d, bytes=%l"),
+            (1, "residual", Topology::Event, "bytes=%l"),
+        ] {
+            let mut category = Category::new(index, name.into(), topology, Color::WHITE);
+            category.set_info_format(format.as_bytes());
+            categories.push(category);
+        }
+        let definitions = Definitions {
+            categories,
+            lines: vec![Line::of_thread(0, 0, 0)],
+            ..Definitions::default()
+        };
+        let tables = TraceTables::new(&definitions, None);
+        let ends = [Vertex { time: 0.0, line: 0 }, Vertex { time: 1.0, line: 0 }];
+        for (category, expected) in [(0, [Some(8), None]), (1, [Some(8), Some(-1)])] {
+            let plan = tables.plan(category).expect("a plan");
+            let schema = tables.schema(plan.kind);
+            let mut rows = GatheredRows::new(&schema);
+            for bytes in [8, -1] {
+                let mut info = InfoWriter::default();
+                if category == 0 {
+                    info.int(-1);
+                }
+                let drawable = Drawable {
+                    topology: plan.category.topology,
+                    category,
+                    info: info.long(bytes).bytes(),
+                    vertices: &ends[..2 - category as usize],
+                };
+                rows.push(&tables.row(plan, &drawable).expect("a row"));
+            }
+            let batch = rows.take(&schema).expect("a batch");
+            let column = batch.column_by_name("bytes").expect("a column");
+            let found: Vec<Option<i64>> = column.as_primitive::<Int64Type>().iter().collect();
+            assert_eq!(found, expected);
+        }
+    }
 }

@@ -178,6 +178,8 @@ pub struct FunctionPlan<'t> {
     pub root: Option<ParameterIndex>,
     /// Count and datatype of what each rank passes to a collective call.
     pub own_amount: Option<(ParameterIndex, ParameterIndex)>,
+    /// Counts and datatypes of what each rank passes to a collective call for each rank, and of what it gets from each.
+    pub amounts_by_rank: [Option<(ParameterIndex, ParameterIndex)>; 2],
     /// Count and datatype of what a one-sided operation moves; one element without a count.
     pub remote_amount: Option<(Option<ParameterIndex>, ParameterIndex)>,
     /// The file or window that ranks share, where they call the function together.
@@ -258,6 +260,7 @@ impl<'t> FunctionPlan<'t> {
             new_type: created(function, Kind::Datatype).is_some(),
             root: first(Kind::Root),
             own_amount: function.own_amount(),
+            amounts_by_rank: function.amounts_by_rank(),
             remote_amount: function.remote_amount(),
             shared_handle: function.shared_handle(),
             makes_handle: matches!(function.class, Class::FileOpen | Class::WinCreate),
@@ -297,6 +300,12 @@ impl<'t> FunctionPlan<'t> {
     pub fn amount(&self) -> Option<(ParameterIndex, ParameterIndex)> {
         let first = |kind| self.function.first(kind);
         first(Kind::Count).zip(first(Kind::Datatype))
+    }
+
+    /// Whether an argument says nothing in a call whose data stays in place.
+    pub fn means_nothing_in_place(&self, i: ParameterIndex) -> bool {
+        let parameter = self.function.params.get(i);
+        parameter.is_some_and(|parameter| parameter.inplace.is_some())
     }
 
     /// The rank that the call is directed to.

@@ -1,6 +1,7 @@
 //! `mpitrace verify` of real programs that are wrong in one way each, of programs that hang, and of one that is right.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -135,6 +136,59 @@ fn check(fault: &str, report: &Value) {
     }
 }
 
+/// Checks the bytes that the SLOG2 file of a run without fault tells of calls with a count for each rank. The numbers are those of the program.
+fn tells_bytes_by_rank(slog2: &Path) {
+    let mut command = Command::new(tests::mpitrace());
+    command.args(["print", "--json"]).arg(slog2);
+    let output = command.output().expect("mpitrace");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    let mut found = BTreeMap::<(i64, String), Vec<[Option<i64>; 3]>>::new();
+    for line in printed.lines() {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let function = row["function"].as_str().expect("a name").to_owned();
+        let value = |name: &str| row["arguments"][name].as_i64();
+        let values = ["bytes", "received", "sent"].map(value);
+        let rank = row["rank"].as_i64().expect("a rank");
+        found.entry((rank, function)).or_default().push(values);
+    }
+    for rank in 0..3i64 {
+        let own = Some(4 * (rank + 1));
+        // At ranks that are not the root nothing tells what the root gets or gives; in place, not what the root itself has.
+        let (at_root, in_place) = match rank {
+            1 => (Some(24), Some(-1)),
+            _ => (Some(-1), own),
+        };
+        let to_all = [Some(12 * (rank + 1)), Some(24), None];
+        let between = if rank == 2 { Some(12) } else { own };
+        for (function, expected) in [
+            (
+                "MPI_Gatherv",
+                vec![[own, at_root, None], [in_place, at_root, None]],
+            ),
+            (
+                "MPI_Scatterv",
+                vec![[own, None, at_root], [in_place, None, at_root]],
+            ),
+            (
+                "MPI_Allgatherv",
+                vec![
+                    [own, Some(24), None],
+                    [Some(-1), Some(24), None],
+                    [between, Some(12), None],
+                ],
+            ),
+            ("MPI_Alltoallv", vec![to_all]),
+            ("MPI_Alltoallw", vec![to_all]),
+            ("MPI_Reduce_scatter", vec![[Some(24), own, None]]),
+            ("MPI_Iallgatherv", vec![[own, Some(24), None]]),
+            ("MPI_Igatherv", vec![[own, at_root, None]]),
+        ] {
+            let calls = found.get(&(rank, function.to_owned()));
+            assert_eq!(calls, Some(&expected), "{function} of rank {rank}");
+        }
+    }
+}
+
 /// Ranks that together send less than they expect. The numbers are those of the program's calls, of integers of 4 bytes.
 #[test]
 fn collective_calls_that_send_less_than_is_expected_are_found() {
@@ -153,6 +207,7 @@ fn collective_calls_that_send_less_than_is_expected_are_found() {
             !not_checked.contains("counted only"),
             "{mpi:?}: {not_checked}"
         );
+        tells_bytes_by_rank(&run_without_fault.file("slog2"));
         let mut faults = vec![("gatherv", "MPI_Gatherv", 24, 28, 1)];
         // Open MPI ends a program that expects more here.
         if mpi.is_mpich() {

@@ -181,6 +181,11 @@ impl IoReport {
         self.kinds.values().map(|row| row.count).sum()
     }
 
+    /// Whether there is no access to data.
+    pub fn is_empty(&self) -> bool {
+        self.reads.calls + self.writes.calls == 0
+    }
+
     /// Kinds of drawables that have a CallID: functions, and kinds of operations.
     pub fn categories_with_callid(&self) -> usize {
         let with_call = self

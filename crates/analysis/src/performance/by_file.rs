@@ -2,7 +2,8 @@
 //!
 //! Four things in a trace tell the file. An `I/O access` names it at the begin of a call that accesses data. A `handle` is the number that a process
 //! has for an open file; its calls without an access are about the file of other calls and operations with that handle. An operation during a
-//! call names its file, and DUMPI's MPI_File_open has the name itself.
+//! call names its file. Calls of OTF2, and MPI_File_open of DUMPI, have the name themselves. A trace without any `I/O access` tells the bytes in its
+//! calls.
 
 use super::focus::Focus;
 use super::lane::ThreadLane;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trace_model::hash::Map;
 use trace_model::{Actor, Category, Definitions, InfoValue, Line, info_values, lane_of};
+use wrappers::Phase;
 
 /// Files and handles that are told apart, at most.
 const MAX_FILES: usize = 1 << 16;
@@ -141,6 +143,8 @@ struct CallOfThread {
     handle: Option<Handle>,
     /// File and bytes of its access.
     access: Option<(u32, u64)>,
+    /// Name of its file, and bytes of its access, as its info has them.
+    own: (Option<String>, u64),
     /// File of the first operation during it.
     first: Option<u32>,
 }
@@ -159,6 +163,8 @@ pub(super) struct EndedFileCall {
 pub(super) struct SumsOfFiles {
     /// By category.
     told: Vec<Told>,
+    /// By category, whether the info of a call tells the bytes of its access.
+    tells_bytes: Vec<bool>,
     /// Lanes of the lines of ranks, with those of operations that overlap.
     lanes: Map<i32, u32>,
     /// By lane.
@@ -187,6 +193,14 @@ impl SumsOfFiles {
         if !told.iter().any(tells) {
             return SumsOfFiles::default();
         }
+        let has_accesses = told.contains(&Told::Access);
+        let table = wrappers::table().ok();
+        let tells_bytes = |one: &&Category| {
+            let function = table.and_then(|table| table.get(&one.name.to_str()));
+            let access = function.and_then(|function| function.io);
+            // The call that begins a split access tells its bytes.
+            !has_accesses && access.is_some_and(|access| access.phase != Phase::End)
+        };
         let numbers: Map<(i32, i32), u32> = (0..)
             .zip(lanes)
             .map(|(number, lane)| ((lane.rank, lane.thread), number))
@@ -200,6 +214,7 @@ impl SumsOfFiles {
             Some((line.id, *numbers.get(&key)?))
         };
         SumsOfFiles {
+            tells_bytes: categories.iter().map(tells_bytes).collect(),
             told,
             lanes: definitions.lines.iter().filter_map(lane).collect(),
             ranks: lanes.iter().map(|lane| lane.rank).collect(),
@@ -219,8 +234,18 @@ impl SumsOfFiles {
     }
 
     /// Whether states of a category are calls whose info names their file.
-    pub(super) fn is_naming_call(&self, category: u32) -> bool {
+    fn is_naming_call(&self, category: u32) -> bool {
         self.told(category) == Told::NamingCall
+    }
+
+    /// Whether the infos of calls of a category tell their file, or bytes of an access to it.
+    pub(super) fn reads_calls(&self, category: u32) -> bool {
+        self.is_naming_call(category) || self.is_telling_bytes(category)
+    }
+
+    fn is_telling_bytes(&self, category: u32) -> bool {
+        let tells = self.tells_bytes.get(category as usize);
+        tells.copied().unwrap_or(false)
     }
 
     /// Whether drawables of a category are operations.
@@ -316,6 +341,23 @@ impl SumsOfFiles {
         }
     }
 
+    /// The call that a lane is in names its file. If its handle has had another name, that file was closed, and the number is used again.
+    fn rename(&mut self, lane: u32, name: &str) {
+        let Some(handle) = self.calls[lane as usize].handle else {
+            return;
+        };
+        let is_other = |file: &FileKey| matches!(file, FileKey::Name(known) if known != name);
+        let files = self.files_of_handles.get(&handle);
+        if !files.is_some_and(|files| files.iter().any(is_other)) {
+            return;
+        }
+        let file = self.file_of(handle).cloned();
+        self.files_of_handles.remove(&handle);
+        if let (Some(file), Some(sums)) = (file, self.by_handle.remove(&handle)) {
+            self.add(file, &sums);
+        }
+    }
+
     /// A call begins on a lane, with the number of a file if it has one.
     pub(super) fn begin(
         &mut self,
@@ -338,9 +380,20 @@ impl SumsOfFiles {
         {
             self.access(lane, time, file, bytes);
         }
-        if self.is_naming_call(category) {
-            self.bind(lane, FileKey::Name(FileInfo::read(definition, info).name));
+        if !self.reads_calls(category) {
+            return;
         }
+        let found = FileInfo::read(definition, info);
+        let bytes = match self.is_telling_bytes(category) {
+            true => found.bytes,
+            false => 0,
+        };
+        let name = Some(found.name).filter(|name| !name.is_empty());
+        if let Some(name) = &name {
+            self.rename(lane, name);
+            self.bind(lane, FileKey::Name(name.clone()));
+        }
+        self.calls[lane as usize].own = (name, bytes);
     }
 
     /// The call that a lane is in ends; `file_call` is what it took, if it is one of MPI-IO.
@@ -356,17 +409,18 @@ impl SumsOfFiles {
             calls: 1,
             seconds: ended.seconds,
             waiting: ended.waiting,
-            bytes: call.access.map_or(0, |(_, bytes)| bytes),
+            bytes: call.access.map_or(call.own.1, |(_, bytes)| bytes),
             ..Sums::default()
         };
         let has_room = self.by_handle.len() < MAX_FILES;
-        match (call.access, call.handle, call.first) {
-            (Some((file, _)), ..) | (None, None, Some(file)) => {
+        match (call.access, call.handle, call.own.0, call.first) {
+            (Some((file, _)), ..) | (None, None, None, Some(file)) => {
                 self.add(FileKey::Number(file), &sums);
             }
-            (_, Some(handle), _) if has_room || self.by_handle.contains_key(&handle) => {
+            (_, Some(handle), ..) if has_room || self.by_handle.contains_key(&handle) => {
                 self.by_handle.entry(handle).or_default().add(&sums);
             }
+            (_, None, Some(name), _) => self.add(FileKey::Name(name), &sums),
             _ => self.unknown.add(&sums),
         }
     }

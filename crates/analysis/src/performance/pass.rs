@@ -241,7 +241,7 @@ impl<'a> WaitPass<'a> {
                 category,
                 role,
                 tells: self.by_file.tells(nth) || self.unseen.is_annotation(nth),
-                has_info: self.by_file.is_naming_call(nth) || self.infos[nth as usize].reads(),
+                has_info: self.by_file.reads_calls(nth) || self.infos[nth as usize].reads(),
             }),
         );
         order.comm_names = self.comm_names.clone();

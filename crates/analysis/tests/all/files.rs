@@ -13,7 +13,7 @@ const ACCESS: &[u8] = b"CallID=0x%X, function=%s, file=%d, sequence=%l, bytes=%l
 const FILE: &[u8] = b"file=%d, role=%s, path=%s, device=0x%X, inode=%l";
 
 /// Name, topology and info of each category; its number is its place.
-const CATEGORIES: [(&str, Topology, &[u8]); 9] = [
+const CATEGORIES: &[(&str, Topology, &[u8])] = &[
     ("MPI_Init", Topology::State, b""),
     ("MPI_Finalize", Topology::State, b""),
     ("MPI_File_open", Topology::State, b"handle=%d"),
@@ -25,13 +25,44 @@ const CATEGORIES: [(&str, Topology, &[u8]); 9] = [
     ("pwrite (no call)", Topology::State, OPERATION_WITHOUT_CALL),
 ];
 
-/// Drawables of two ranks, in seconds.
-#[derive(Default)]
-struct Run(Vec<(usize, i32, [f64; 2], Vec<u8>)>);
+/// The same of a trace whose calls tell files and bytes themselves, as those of DUMPI and OTF2.
+const TELLING_CALLS: &[(&str, Topology, &[u8])] = &[
+    ("MPI_Init", Topology::State, b""),
+    ("MPI_Finalize", Topology::State, b""),
+    ("MPI_File_open", Topology::State, b"filename=%s, file=%d"),
+    (
+        "MPI_File_write_all_begin",
+        Topology::State,
+        b"file=%d, bytes=%l",
+    ),
+    (
+        "MPI_File_write_all_end",
+        Topology::State,
+        b"file=%d, bytes=%l",
+    ),
+    (
+        "MPI_File_read_at",
+        Topology::State,
+        b"filename=%s, bytes=%l",
+    ),
+    ("MPI_File_close", Topology::State, b"file=%d"),
+];
+
+/// Drawables of two ranks, in seconds, and what their categories are.
+struct Run(
+    Vec<(usize, i32, [f64; 2], Vec<u8>)>,
+    &'static [(&'static str, Topology, &'static [u8])],
+);
+
+impl Default for Run {
+    fn default() -> Run {
+        Run(Vec::new(), CATEGORIES)
+    }
+}
 
 impl Run {
     fn put(&mut self, name: &str, rank: i32, times: [f64; 2], info: &InfoWriter) {
-        let category = CATEGORIES.iter().position(|(known, ..)| *known == name);
+        let category = self.1.iter().position(|(known, ..)| *known == name);
         let category = category.expect("a category");
         self.0.push((category, rank, times, info.bytes().to_vec()));
     }
@@ -75,8 +106,7 @@ impl Run {
             self.call("MPI_Finalize", rank, [99.0, 100.0], None);
         }
         self.0.sort_by(|a, b| a.2[0].total_cmp(&b.2[0]));
-        let categories = CATEGORIES
-            .iter()
+        let categories = (self.1.iter())
             .zip(0..)
             .map(|((name, topology, format), index)| {
                 let mut category = Category::new(index, Text::from(*name), *topology, Color::WHITE);
@@ -95,7 +125,7 @@ impl Run {
         let Ok(report) = analyse_in_order::<Infallible>(&definitions, &options, |put| {
             for (category, rank, times, info) in &self.0 {
                 let vertices = times.map(|time| Vertex { time, line: *rank });
-                let topology = CATEGORIES[*category].1;
+                let topology = self.1[*category].1;
                 let count = if topology == Topology::Event { 1 } else { 2 };
                 put(&Drawable {
                     topology,
@@ -193,4 +223,38 @@ fn a_handle_stands_for_the_file_that_its_open_touches() {
     };
     assert_eq!((a.calls, a.seconds, a.waiting), (4, 6.0, 0.0));
     assert_eq!((a.operations, a.operation_seconds), (2, 1.0));
+}
+
+/// Calls tell files and bytes where no access does. A rank uses the number of a file again when it has closed it; the second half of a split access
+/// tells the bytes once more.
+#[test]
+fn calls_tell_files_and_bytes_where_no_access_does() {
+    let mut run = Run(Vec::new(), TELLING_CALLS);
+    for (name, start) in [("/a", 10.0), ("/b", 30.0)] {
+        let mut info = InfoWriter::default();
+        let mut put = |name: &str, info: &InfoWriter, after: f64| {
+            run.put(name, 0, [start + after, start + after + 1.0], info);
+        };
+        put("MPI_File_open", info.text(name.as_bytes()).int(1), 0.0);
+        let bytes = start as i64;
+        put(
+            "MPI_File_write_all_begin",
+            info.clear().int(1).long(bytes),
+            2.0,
+        );
+        put(
+            "MPI_File_write_all_end",
+            info.clear().int(1).long(bytes),
+            4.0,
+        );
+        put("MPI_File_close", info.clear().int(1), 6.0);
+    }
+    let mut info = InfoWriter::default();
+    info.text(b"/a").long(5);
+    run.put("MPI_File_read_at", 1, [50.0, 53.0], &info);
+    let by_file = run.by_file();
+    let rows: Vec<_> = (by_file.iter())
+        .map(|row| (row.file.as_deref(), row.calls, row.bytes))
+        .collect();
+    assert_eq!(rows, [(Some("/a"), 5, 15), (Some("/b"), 4, 30)]);
 }

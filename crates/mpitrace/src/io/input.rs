@@ -3,6 +3,7 @@
 use super::file_system;
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
+use crate::terminal::units::counted;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
@@ -13,6 +14,11 @@ use io_attribution::{
     Actor, AttributionRecord, AttributionTotals, attribute_files, read_attribution_by_time,
 };
 use trace_model::{DrawableOrder, Stop, for_each_in_order};
+use wrappers::Phase;
+
+/// What other formats do not tell, and who does.
+const NOT_TOLD: &str = "which operations carried the data of a call; the SLOG2 file that the recorder writes does, and block files do; \
+                        mpitrace report --by file shows what calls on files took";
 
 /// The attribution records of a trace, to be gone through as often as needed.
 pub struct AttributionInput {
@@ -30,10 +36,31 @@ impl AttributionInput {
             return Ok(AttributionInput { trace, quiet });
         }
         Err(Failure::Call(format!(
-            "{} is {}; what is known of I/O is in the SLOG2 file of the run and in block files",
+            "{} is {}, which does not tell {NOT_TOLD}",
             trace.name().display(),
             trace.format.with_article()
         )))
+    }
+
+    /// That calls of the trace access data and no record tells which, if that is so. An SLOG2 file that was made of a trace of another format is
+    /// such a one.
+    fn lacks_accesses(&self, report: &IoReport, facts: &RunFacts) -> Result<(), Failure> {
+        if !report.is_empty() {
+            return Ok(());
+        }
+        let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
+        let accesses = facts.calls.iter().filter(|(name, _)| {
+            let access = table.get(name).and_then(|function| function.io);
+            access.is_some_and(|access| access.phase != Phase::End)
+        });
+        match accesses.map(|(_, sum)| sum.calls).sum::<u64>() {
+            0 => Ok(()),
+            calls => Err(Failure::Data(format!(
+                "{}: of {} to data in files the trace does not tell {NOT_TOLD}",
+                self.trace.name().display(),
+                counted(calls, "access"),
+            ))),
+        }
     }
 
     /// The trace.
@@ -71,6 +98,9 @@ impl AttributionInput {
     }
 
     /// What the states of the trace say beside the report: other calls, and who waited for whom. Of some files only, states do not tell.
+    ///
+    /// # Errors
+    /// The trace cannot be read, or it has accesses of which it does not tell what the report needs.
     pub fn run_facts(
         &self,
         report: &IoReport,
@@ -93,11 +123,13 @@ impl AttributionInput {
             .map_err(failure)?;
         }
         let waits = takes_all_files.then(|| waits.finish());
-        Ok(RunFacts {
+        let facts = RunFacts {
             library: report.library(),
             file_system: file_system::of(report),
             ..collector.finish(waits.as_ref())
-        })
+        };
+        self.lacks_accesses(report, &facts)?;
+        Ok(facts)
     }
 
     /// Gives all attribution records to `put`, and returns the totals of the attribution, where there was one.

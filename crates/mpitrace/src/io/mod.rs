@@ -126,12 +126,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map_or(Some(0), |totals| totals.zero)
         .or(report.span.map(|(first, _)| first))
         .unwrap_or(0);
+    let takes_all_files = arguments.file.is_none();
     if let Some(name) = arguments.csv {
+        if report.is_empty() {
+            input.run_facts(&report, arguments.rank, takes_all_files)?;
+        }
         name.table(&report).csv(&mut out, arguments.cells)?;
         return out.flush().map_err(failed);
     }
     // Another pass over the trace, which tables do not need.
-    let facts = input.run_facts(&report, arguments.rank, arguments.file.is_none())?;
+    let facts = input.run_facts(&report, arguments.rank, takes_all_files)?;
     if arguments.json {
         json::write(&mut out, &json::report(&report, &facts, totals.as_ref()))?;
     } else {

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
+use test_support::golden;
 use trace_formats::slog2;
 use trace_model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 
@@ -295,6 +296,16 @@ fn what_cannot_be_reported() {
     std::fs::write(&other, bytes).expect("written");
     let refused = mpitrace(&[other.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
+    // Traces of other formats have accesses and do not tell what became of them.
+    let made = golden::files("mpe", "mpiio_n2.slog2");
+    let made = made.first().expect("a golden").to_str().unwrap();
+    for arguments in [&[made][..], &["--csv", "files", made], &["--json", made]] {
+        let lacking = mpitrace(arguments);
+        assert_eq!(lacking.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&lacking.stderr);
+        let sentence = "20 accesses to data in files the trace does not tell which operations carried the data";
+        assert!(said.contains(sentence), "{said}");
+    }
     // A trace without I/O has an empty report.
     let plain = include_bytes!("../../../trace-formats/tests/data/slog2/sample.slog2");
     let plain_path = folder.path().join("plain.slog2");

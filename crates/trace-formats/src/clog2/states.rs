@@ -112,9 +112,14 @@ pub struct CallDetails {
     /// `root=`: i32 rank of the root of a collective call. On an intercommunicator −3 at the rank that passes MPI_ROOT, and −2 at those that pass
     /// MPI_PROC_NULL, whatever the library calls them; −1 where it is not known.
     pub root: bool,
-    /// `bytes=`: i64 bytes that the rank passes to a collective call, or that a one-sided operation moves: count times size of the datatype,
-    /// −1 where that is not known.
+    /// `bytes=`: i64 bytes that the rank passes to a collective call, or that a one-sided operation moves: count times size of the datatype, with a
+    /// count for each rank the sum; −1 where that is not known.
     pub bytes: bool,
+    /// `received=`: i64 bytes that a rank gets of a collective call with a count for each rank, by its own counts; of MPI_Reduce_scatter its part of
+    /// the result. −1 where that is not known, as at ranks that are not the root.
+    pub received: bool,
+    /// `sent=`: i64 bytes that the root of MPI_Scatterv and its like gives to all ranks, by its counts; −1 at other ranks.
+    pub sent: bool,
     /// `request=`: i32 number of the request that the call makes, in the order in which its process makes them; −1 if it makes none.
     pub request: bool,
     /// `completes=`: numbers of the requests that the call completes.
@@ -180,21 +185,15 @@ impl CallDetails {
             }
         };
         match function.class {
-            Class::Collective | Class::Icollective => CallDetails {
-                root: has(Kind::Root),
-                bytes: function.own_amount().is_some(),
-                request: makes_request,
-                ..CallDetails::default()
-            },
+            Class::Collective | Class::Icollective | Class::Neighbor | Class::Ineighbor => {
+                CallDetails {
+                    request: makes_request,
+                    ..CallDetails::of_collective(function)
+                }
+            }
             Class::CollectiveInit | Class::NeighborInit => CallDetails {
-                root: has(Kind::Root),
-                bytes: function.own_amount().is_some(),
                 prepared: Some(PreparedNumber::Made),
-                ..CallDetails::default()
-            },
-            Class::Ineighbor => CallDetails {
-                request: makes_request,
-                ..CallDetails::default()
+                ..CallDetails::of_collective(function)
             },
             Class::CommCreate => CallDetails {
                 request: makes_request,
@@ -259,6 +258,19 @@ impl CallDetails {
         }
     }
 
+    /// What ranks pass to each other in a collective call.
+    fn of_collective(function: &Function) -> CallDetails {
+        let own = function.own_amount();
+        let [given, got] = function.amounts_by_rank();
+        CallDetails {
+            root: function.first(Kind::Root).is_some(),
+            bytes: own.or(given).or(got).is_some(),
+            received: got.is_some(),
+            sent: own.and(given).is_some(),
+            ..CallDetails::default()
+        }
+    }
+
     /// Whether there are any.
     fn is_empty(self) -> bool {
         self == CallDetails::default()
@@ -269,6 +281,8 @@ impl CallDetails {
         let values = [
             (self.root, "root=%d"),
             (self.bytes, "bytes=%l"),
+            (self.received, "received=%l"),
+            (self.sent, "sent=%l"),
             (self.request, "request=%d"),
             (
                 self.completes == Some(CompletedNumbers::One),
@@ -596,14 +610,25 @@ mod tests {
         for (name, expected) in [
             ("MPI_Bcast", "root=%d, bytes=%l"),
             ("MPI_Ireduce_c", "root=%d, bytes=%l, request=%d"),
-            ("MPI_Alltoallw", ""),
+            ("MPI_Alltoallw", "bytes=%l, received=%l"),
+            ("MPI_Ialltoallv_c", "bytes=%l, received=%l, request=%d"),
+            ("MPI_Gatherv", "root=%d, bytes=%l, received=%l"),
+            ("MPI_Iscatterv", "root=%d, bytes=%l, sent=%l, request=%d"),
+            ("MPI_Allgatherv_init", "bytes=%l, received=%l, prepared=%d"),
+            ("MPI_Reduce_scatter", "bytes=%l, received=%l"),
+            ("MPI_Reduce_scatter_block", "bytes=%l"),
+            ("MPI_Neighbor_allgatherv", "bytes=%l, received=%l"),
+            (
+                "MPI_Ineighbor_alltoallw",
+                "bytes=%l, received=%l, request=%d",
+            ),
             ("MPI_Barrier", ""),
             ("MPI_Isend", "request=%d"),
             ("MPI_Start", "request=%d, prepared=%d"),
             ("MPI_Startall", "sends=%s, receives=%s, prepared=%s"),
             ("MPI_Bcast_init", "root=%d, bytes=%l, prepared=%d"),
-            ("MPI_Ineighbor_alltoall", "request=%d"),
-            ("MPI_Neighbor_alltoall", ""),
+            ("MPI_Ineighbor_alltoall", "bytes=%l, request=%d"),
+            ("MPI_Neighbor_alltoall", "bytes=%l"),
             ("MPI_Pready", "request=%d"),
             ("MPI_Win_start", "handle=%d, ranks=%s"),
             ("MPI_Win_lock", "handle=%d, target=%d, exclusive=%d"),

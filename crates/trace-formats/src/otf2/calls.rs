@@ -96,7 +96,7 @@ impl EventMaker {
                 region.at_end = self.begin_access(location, time, &place, kind, &values)?;
             }
             RegionCall::Disk(effect) => {
-                region.at_end = self.begin_disk(location, time, &place, effect, &values)?;
+                region.at_end = self.begin_disk(location, time, effect, &values)?;
             }
         }
         if let Some(inside) = self.inside.get_mut(location) {
@@ -186,8 +186,8 @@ impl EventMaker {
             op,
             comm,
             root,
-            sent,
-            received,
+            sent: values.sent.unwrap_or(sent),
+            received: values.received.unwrap_or(received),
         }
     }
 
@@ -216,6 +216,11 @@ impl EventMaker {
         if let Some(ended) = ended {
             for &request in &ended.completes {
                 self.complete(location, time, place.process, request)?;
+                self.complete_one_sided(location, time, place.process, request)?;
+            }
+            if let RegionCall::Window(call) = call {
+                let values = reader.values(&point.info);
+                self.complete_on_window(location, time, &place, call, &values)?;
             }
             self.end_event(location, time, ended.at_end)?;
         }

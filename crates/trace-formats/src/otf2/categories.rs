@@ -23,11 +23,15 @@ impl EventMaker {
                 Topology::State => Meaning::Region,
                 Topology::Arrow if category.stands_for_messages() => Meaning::Message,
                 Topology::Arrow => Meaning::OtherArrow,
+                Topology::Event if InfoReader::names_files(category) => Meaning::FileName,
                 Topology::Event if InfoReader::tells_of_files(category) => Meaning::FileFact,
                 Topology::Event => Meaning::Marker,
             };
             let kind = RegionKind::of(category, table);
-            let is_region = matches!(meaning, Meaning::Region | Meaning::Marker);
+            let is_region = matches!(
+                meaning,
+                Meaning::Region | Meaning::Marker | Meaning::FileName
+            );
             let attributes = Some(&mut self.attributes).filter(|_| is_region);
             let reader = InfoReader::new(category, &mut self.strings, attributes);
             if is_region && reader.tells_requests() {

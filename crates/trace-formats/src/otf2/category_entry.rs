@@ -26,7 +26,9 @@ pub(super) enum Meaning {
     Message,
     /// Arrows that are no messages, which archives cannot hold.
     OtherArrow,
-    /// Events that name a file, and those that tell which file a call is about.
+    /// Events that name a file.
+    FileName,
+    /// Events that tell which file a call is about.
     FileFact,
     /// All other events.
     Marker,

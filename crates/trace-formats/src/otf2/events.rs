@@ -17,6 +17,7 @@ use super::functions::{RegionCall, WindowCall};
 use super::info::AttributeTable;
 use super::metrics::MetricTable;
 use super::numbers::{TIMELINE_COMM, value_type};
+use super::one_sided::OneSidedTable;
 use super::places::{LinePlace, Places};
 use super::requests::RequestTable;
 use super::strings::StringTable;
@@ -80,6 +81,7 @@ pub(super) struct EventMaker {
     /// Persistent collective operations, by process and number.
     pub(super) prepared: Map<(usize, u32), CollectiveEnd>,
     pub(super) windows: WindowTable,
+    pub(super) one_sided: OneSidedTable,
     /// Split accesses that have begun, by process and handle: number and bytes.
     pub(super) split: Map<(usize, u32), (u64, u64)>,
     pub(super) completions: BinaryHeap<Completion>,
@@ -124,6 +126,7 @@ impl EventMaker {
             requests: RequestTable::default(),
             prepared: Map::default(),
             windows: WindowTable::default(),
+            one_sided: OneSidedTable::default(),
             split: Map::default(),
             completions: BinaryHeap::new(),
             categories: Map::default(),
@@ -163,7 +166,7 @@ impl EventMaker {
             return false;
         };
         match entry.meaning {
-            Meaning::Message | Meaning::Marker | Meaning::FileFact => true,
+            Meaning::Message | Meaning::Marker | Meaning::FileName | Meaning::FileFact => true,
             Meaning::OtherArrow => {
                 self.losses.add("arrow that is no message", 1);
                 false
@@ -313,7 +316,7 @@ impl EventMaker {
         ) else {
             return Ok(());
         };
-        if entry.meaning != Meaning::Marker {
+        if !matches!(entry.meaning, Meaning::Marker | Meaning::FileName) {
             return Ok(());
         }
         self.begin(point, time, location, &[])?;

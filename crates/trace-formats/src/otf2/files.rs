@@ -223,7 +223,10 @@ impl FileTable {
     }
 }
 
+/// What the name of a file begins with that the trace does not tell.
+pub(super) const UNKNOWN: &str = "file opened as number ";
+
 /// Name of a file that the trace does not tell.
 fn unknown(number: u32) -> String {
-    format!("file opened as number {number}")
+    format!("{UNKNOWN}{number}")
 }

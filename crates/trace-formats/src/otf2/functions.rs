@@ -43,6 +43,14 @@ pub(super) enum WindowCall {
     OneSided(OneSidedKind),
     Lock,
     Unlock,
+    /// Locks or unlocks the window on all ranks, which is shared.
+    LockAll,
+    UnlockAll,
+    /// Waits for operations: those to one rank or to all of them; at the origin (`is_local`), or at the target, too.
+    Flush {
+        is_of_all: bool,
+        is_local: bool,
+    },
     /// Gives it a name.
     Name,
     /// Names the ranks that may come (`true`), or to which the rank goes.
@@ -172,6 +180,10 @@ fn is_collective_over_comm(name: &str) -> bool {
 /// What a function does with a window, if events tell it.
 fn window_call(function: &Function) -> Option<WindowCall> {
     let atomic = |way, fetches| WindowCall::OneSided(OneSidedKind::Atomic { way, fetches });
+    let flush = |is_of_all, is_local| WindowCall::Flush {
+        is_of_all,
+        is_local,
+    };
     let name = function.name.trim_start_matches("MPI_");
     Some(match (function.class, name.trim_end_matches("_c")) {
         (Class::WinCreate, _) => WindowCall::Make,
@@ -186,6 +198,12 @@ fn window_call(function: &Function) -> Option<WindowCall> {
         (_, "Win_fence") => WindowCall::Fence,
         (_, "Win_lock") => WindowCall::Lock,
         (_, "Win_unlock") => WindowCall::Unlock,
+        (_, "Win_lock_all") => WindowCall::LockAll,
+        (_, "Win_unlock_all") => WindowCall::UnlockAll,
+        (_, "Win_flush") => flush(false, false),
+        (_, "Win_flush_all") => flush(true, false),
+        (_, "Win_flush_local") => flush(false, true),
+        (_, "Win_flush_local_all") => flush(true, true),
         (_, "Win_post") => WindowCall::BeginEpoch(true),
         (_, "Win_start") => WindowCall::BeginEpoch(false),
         (_, "Win_wait") => WindowCall::EndEpoch(true),
@@ -232,7 +250,7 @@ fn collective_kind(function: &Function) -> (u8, RegionCall) {
 }
 
 /// Bytes that a rank gives to a collective operation and gets from it, of the bytes that its call tells: those of the rank itself, or for one
-/// of `ranks` ranks where the function takes one count for each. Where the counts of ranks differ, the part that is not known is 0.
+/// of `ranks` ranks where the function takes one count for each. Where the counts of ranks differ, the part that other values tell is 0.
 pub(super) fn collective_bytes(op: u8, bytes: u64, is_root: bool, ranks: u64) -> (u64, u64) {
     let all = bytes.saturating_mul(ranks);
     let at_root = |amount: u64| if is_root { amount } else { 0 };
@@ -242,6 +260,7 @@ pub(super) fn collective_bytes(op: u8, bytes: u64, is_root: bool, ranks: u64) ->
         collective::SCATTERV => (0, bytes),
         collective::GATHER => (bytes, at_root(all)),
         collective::GATHERV | collective::ALLGATHERV => (bytes, 0),
+        collective::ALLTOALLV | collective::ALLTOALLW | collective::REDUCE_SCATTER => (bytes, 0),
         collective::REDUCE => (bytes, at_root(bytes)),
         collective::ALLGATHER => (bytes, all),
         collective::ALLTOALL => (all, all),

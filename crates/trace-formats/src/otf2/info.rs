@@ -87,11 +87,20 @@ impl InfoReader {
         fields.any(|(field, _)| matches!(field, Field::Request | Field::Completes))
     }
 
-    /// Whether the values of a category name a file and its path, or tell which file a call of MPI is about.
+    /// Whether the values of a category name a file and its path.
+    pub(super) fn names_files(category: &Category) -> bool {
+        InfoReader::has(category, &[Field::File, Field::Path])
+    }
+
+    /// Whether the values of a category tell which file a call of MPI is about.
     pub(super) fn tells_of_files(category: &Category) -> bool {
+        InfoReader::has(category, &[Field::File, Field::CallId])
+    }
+
+    fn has(category: &Category, wanted: &[Field]) -> bool {
         let names = value_names(category);
-        let has = |wanted: Field| names.iter().any(|name| Field::of(name) == wanted);
-        has(Field::File) && (has(Field::Path) || has(Field::CallId))
+        let has = |wanted: &Field| names.iter().any(|name| Field::of(name) == *wanted);
+        wanted.iter().all(has)
     }
 
     /// Type of the only value if that is a number called `value`.

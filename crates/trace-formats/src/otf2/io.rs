@@ -23,7 +23,7 @@ impl EventMaker {
         ) else {
             return;
         };
-        if entry.meaning != Meaning::FileFact {
+        if !matches!(entry.meaning, Meaning::FileName | Meaning::FileFact) {
             return;
         }
         let values = entry.reader.values(&point.info);
@@ -139,7 +139,6 @@ impl EventMaker {
         &mut self,
         location: usize,
         time: u64,
-        place: &LinePlace,
         effect: DiskEffect,
         values: &CallValues<'_>,
     ) -> Result<EndEvent, Otf2Error> {
@@ -148,13 +147,6 @@ impl EventMaker {
         };
         let is_successful = values.result.is_none_or(|result| result >= 0);
         match effect {
-            DiskEffect::Open if is_successful => {
-                if let (Some(call), false) = (values.call, self.files.is_side_file(file)) {
-                    let thread = (place.process, place.thread);
-                    self.files.touch(thread, call, file, None);
-                }
-                Ok(EndEvent::None)
-            }
             DiskEffect::Close if is_successful => {
                 let handle = self.files.posix(file, &mut self.strings);
                 Ok(EndEvent::Close { handle })
@@ -202,8 +194,13 @@ impl EventMaker {
     ) -> Result<(), Otf2Error> {
         let handle = match (call, values.file, values.result) {
             (RegionCall::Disk(DiskEffect::Open), Some(file), Some(0..)) => {
+                // The trace may tell what the file is when the call has begun, in that of another rank.
                 if !self.files.is_side_file(file) {
                     self.expect_open(place, file);
+                    if let Some(call) = values.call {
+                        let thread = (place.process, place.thread);
+                        self.files.touch(thread, call, file, None);
+                    }
                 }
                 self.files.posix(file, &mut self.strings)
             }

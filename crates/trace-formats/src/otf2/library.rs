@@ -113,6 +113,8 @@ functions! {
     put = "OTF2_EvtWriter_RmaPut"(Object, Object, u64, u32, u32, u64, u64) -> ErrorCode;
     get = "OTF2_EvtWriter_RmaGet"(Object, Object, u64, u32, u32, u64, u64) -> ErrorCode;
     atomic = "OTF2_EvtWriter_RmaAtomic"(Object, Object, u64, u32, u32, u8, u64, u64, u64) -> ErrorCode;
+    complete_local = "OTF2_EvtWriter_RmaOpCompleteNonBlocking"(Object, Object, u64, u32, u64) -> ErrorCode;
+    complete_remote = "OTF2_EvtWriter_RmaOpCompleteRemote"(Object, Object, u64, u32, u64) -> ErrorCode;
     metric = "OTF2_EvtWriter_Metric"(Object, Object, u64, u32, u8, *const u8, *const u64) -> ErrorCode;
 
     define_clock = "OTF2_GlobalDefWriter_WriteClockProperties"(Object, u64, u64, u64, u64) -> ErrorCode;

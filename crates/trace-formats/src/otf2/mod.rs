@@ -26,6 +26,7 @@ mod library;
 mod messages;
 mod metrics;
 mod numbers;
+mod one_sided;
 mod places;
 mod read;
 mod read_functions;

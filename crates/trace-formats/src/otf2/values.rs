@@ -14,6 +14,8 @@ pub(super) enum Field {
     Prepared,
     Root,
     Bytes,
+    Received,
+    Sent,
     /// Number of a file among those of its process.
     Handle,
     /// Number of a file: in calls of DUMPI that of the handle, in operations that of the file.
@@ -47,6 +49,8 @@ impl Field {
             "prepared" => Field::Prepared,
             "root" => Field::Root,
             "bytes" => Field::Bytes,
+            "received" => Field::Received,
+            "sent" => Field::Sent,
             "handle" | "win" => Field::Handle,
             "file" => Field::File,
             "path" | "filename" => Field::Path,
@@ -104,6 +108,10 @@ pub(super) struct CallValues<'a> {
     /// Rank of the root; below -2 it is the rank itself, for ranks of another group, and a negative one above that another rank of the own group.
     pub root: Option<i32>,
     pub bytes: Option<u64>,
+    /// Bytes that a rank gets, by its counts for each rank.
+    pub received: Option<u64>,
+    /// Bytes that a root gives, by its counts for each rank.
+    pub sent: Option<u64>,
     /// Rank that a one-sided operation or a lock is about, in the group of the window.
     pub target: Option<i32>,
     pub is_exclusive: bool,
@@ -151,6 +159,8 @@ impl<'a> CallValues<'a> {
             Field::Makes => self.makes = not_negative,
             Field::Remote => self.remote = not_negative,
             Field::Bytes => self.bytes = u64,
+            Field::Received => self.received = u64,
+            Field::Sent => self.sent = u64,
             Field::Handle => self.handle = u32,
             Field::File => self.file = Some(number).filter(|&number| number >= 0),
             Field::Source => self.source = not_negative,

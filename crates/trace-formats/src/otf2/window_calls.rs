@@ -4,7 +4,8 @@ use super::error::Otf2Error;
 use super::event::Event;
 use super::events::{EndEvent, EventMaker};
 use super::functions::WindowCall;
-use super::numbers::{collective, sync_level};
+use super::numbers::{UNDEFINED_REF, collective, sync_level};
+use super::one_sided::Reach;
 use super::places::LinePlace;
 use super::values::{CallValues, numbers};
 use super::window_event::{OneSided, WindowEvent};
@@ -66,8 +67,15 @@ impl EventMaker {
             }
             // Nothing is done to MPI_PROC_NULL.
             (WindowCall::OneSided(_) | WindowCall::Lock | WindowCall::Unlock, None) => [None, None],
+            (WindowCall::Flush { .. }, _) => [None, None],
             (WindowCall::OneSided(kind), Some(target)) => {
                 let id = self.windows.next_operation();
+                let place = (process, window, target);
+                if !self.one_sided.begin(place, id, values.request) {
+                    let what =
+                        "completion of a one-sided operation, of more than 65536 to one rank";
+                    self.losses.add(what, 1);
+                }
                 let bytes = values.bytes.unwrap_or(0);
                 let operation = OneSided {
                     window,
@@ -88,6 +96,18 @@ impl EventMaker {
                 [Some(acquired), None]
             }
             (WindowCall::Unlock, Some(target)) => {
+                [Some(WindowEvent::Release { window, target }), None]
+            }
+            (WindowCall::LockAll, _) => {
+                let acquired = WindowEvent::Acquire {
+                    window,
+                    target: UNDEFINED_REF,
+                    is_exclusive: false,
+                };
+                [Some(acquired), None]
+            }
+            (WindowCall::UnlockAll, _) => {
+                let target = UNDEFINED_REF;
                 [Some(WindowEvent::Release { window, target }), None]
             }
             (WindowCall::BeginEpoch(is_visited), _) => {
@@ -112,6 +132,76 @@ impl EventMaker {
             }
         };
         Ok(EndEvent::Window(end))
+    }
+
+    /// Writes which one-sided operations are complete when a call on a window ends.
+    pub(super) fn complete_on_window(
+        &mut self,
+        location: usize,
+        time: u64,
+        place: &LinePlace,
+        call: WindowCall,
+        values: &CallValues<'_>,
+    ) -> Result<(), Otf2Error> {
+        let process = place.process;
+        let window = values.handle;
+        let Some(window) = window.and_then(|handle| self.windows.get(process, handle)) else {
+            return Ok(());
+        };
+        let target = || {
+            let target = values.target?;
+            self.comms.rank(window.comm, target)
+        };
+        // Of MPI_Win_fence and MPI_Win_complete the operations are complete at the target when the target's own call has ended.
+        let (targets, is_local) = match call {
+            WindowCall::Fence | WindowCall::EndEpoch(false) | WindowCall::Free => (None, true),
+            WindowCall::UnlockAll => (None, false),
+            WindowCall::Unlock => match target() {
+                Some(target) => (Some(target), false),
+                None => return Ok(()),
+            },
+            WindowCall::Flush {
+                is_of_all: true,
+                is_local,
+            } => (None, is_local),
+            WindowCall::Flush {
+                is_of_all: false,
+                is_local,
+            } => match target() {
+                Some(target) => (Some(target), is_local),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let is_over = !matches!(call, WindowCall::Flush { .. });
+        let window = window.reference;
+        let reach = Reach { is_local, is_over };
+        let complete = self.one_sided.complete((process, window), targets, reach);
+        for (id, is_at_target) in complete {
+            let event = match is_at_target {
+                false => WindowEvent::CompleteAtOrigin(window, id),
+                true => WindowEvent::CompleteAtTarget(window, id),
+            };
+            self.write_window(location, time, event)?;
+        }
+        Ok(())
+    }
+
+    /// Writes that a one-sided operation is complete at the origin, if a request stands for one.
+    pub(super) fn complete_one_sided(
+        &mut self,
+        location: usize,
+        time: u64,
+        process: usize,
+        request: u32,
+    ) -> Result<(), Otf2Error> {
+        match self.one_sided.complete_request(process, request) {
+            Some((window, id)) => {
+                let event = WindowEvent::CompleteAtOrigin(window, id);
+                self.write_window(location, time, event)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Writes an event of a window.

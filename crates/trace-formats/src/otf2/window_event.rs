@@ -51,6 +51,7 @@ pub(super) enum WindowEvent {
         window: u32,
         group: u32,
     },
+    /// The target is [`super::numbers::UNDEFINED_REF`] if the window is locked on all ranks.
     Acquire {
         window: u32,
         target: u32,
@@ -61,6 +62,10 @@ pub(super) enum WindowEvent {
         target: u32,
     },
     OneSided(OneSidedKind, OneSided),
+    /// The one-sided operation with this number on a window is complete at the origin.
+    CompleteAtOrigin(u32, u64),
+    /// The one-sided operation with this number on a window is complete at the target.
+    CompleteAtTarget(u32, u64),
 }
 
 impl WindowEvent {
@@ -74,6 +79,8 @@ impl WindowEvent {
             WindowEvent::GroupSync { .. } => "OTF2_EvtWriter_RmaGroupSync",
             WindowEvent::Acquire { .. } => "OTF2_EvtWriter_RmaAcquireLock",
             WindowEvent::Release { .. } => "OTF2_EvtWriter_RmaReleaseLock",
+            WindowEvent::CompleteAtOrigin(..) => "OTF2_EvtWriter_RmaOpCompleteNonBlocking",
+            WindowEvent::CompleteAtTarget(..) => "OTF2_EvtWriter_RmaOpCompleteRemote",
             WindowEvent::OneSided(OneSidedKind::Put, _) => "OTF2_EvtWriter_RmaPut",
             WindowEvent::OneSided(OneSidedKind::Get, _) => "OTF2_EvtWriter_RmaGet",
             WindowEvent::OneSided(OneSidedKind::Atomic { .. }, _) => "OTF2_EvtWriter_RmaAtomic",
@@ -115,6 +122,12 @@ impl WindowEvent {
                 }
                 WindowEvent::Release { window, target } => {
                     (f.release_lock)(writer, list, time, window, target, LOCK)
+                }
+                WindowEvent::CompleteAtOrigin(window, id) => {
+                    (f.complete_local)(writer, list, time, window, id)
+                }
+                WindowEvent::CompleteAtTarget(window, id) => {
+                    (f.complete_remote)(writer, list, time, window, id)
                 }
                 WindowEvent::OneSided(kind, o) => match kind {
                     OneSidedKind::Put => {

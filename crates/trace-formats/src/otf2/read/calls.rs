@@ -2,7 +2,7 @@
 
 use trace_model::hash::Map;
 
-use super::super::numbers::FIRST_NO_ROOT;
+use super::super::numbers::{FIRST_NO_ROOT, UNDEFINED_REF};
 use super::comms::Comms;
 use super::definitions::GlobalDefinitions;
 use super::event::{Attribute, CollectiveEnd, Event, EventKind};
@@ -252,6 +252,7 @@ impl LocationState {
         if let EventKind::Send(end, _) | EventKind::Receive(end, None) = kind {
             facts.comm = facts.comm.or(comms.of_message(end));
         }
+        let one_rank = |target: u32| Some(target).filter(|&target| target != UNDEFINED_REF);
         let window_comm = |window: u32| definitions.windows.get(&window).copied();
         match *kind {
             EventKind::Send(_, Some(_)) => note(&mut facts.sends),
@@ -287,12 +288,12 @@ impl LocationState {
                 is_exclusive,
             } => {
                 facts.window = Some(window);
-                facts.target = Some(target);
+                facts.target = one_rank(target);
                 facts.is_exclusive = Some(is_exclusive);
             }
             EventKind::Unlock { window, target } => {
                 facts.window = Some(window);
-                facts.target = Some(target);
+                facts.target = one_rank(target);
             }
             EventKind::IoOpen { handle } => {
                 facts.handle = Some(handle);

@@ -9,7 +9,7 @@ use super::super::numbers::{group_type, paradigm, value_type};
 use super::super::values::{list, numbers};
 use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
-use super::files::{self, FILE_FORMAT, OPERATION_VALUES};
+use super::files::{self, FILE_VALUES, OPERATION_VALUES};
 use super::survey::{RegionUse, Survey};
 use super::values::{Value, letter, value};
 use crate::clog2::states::{CallIdDisplay, FunctionStates, color_of};
@@ -80,8 +80,8 @@ pub(super) struct Categories {
     pub regions: Map<u32, RegionCategory>,
     /// Indices of metrics whose values are events, and whether they are real numbers.
     pub metrics: Map<u32, (i32, bool)>,
-    /// Index of the events that name files.
-    pub file: i32,
+    /// Index of the events that name the files of operations. mpitrace itself writes such events as markers.
+    pub file: Option<i32>,
 }
 
 /// Index of messages.
@@ -120,13 +120,22 @@ impl Categories {
             let state = function.zip(states.as_ref());
             let state = state.and_then(|(function, states)| states.get(function.id as u16));
             let details = state.map_or(String::new(), |state| state.details.format());
-            let operation = Operation::of(source, used, &name);
-            let (name, (fields, mut format)) = match &operation {
-                Some(operation) => (operation.name.clone(), operation.fields()),
+            let kind = source.regions.get(&region).map(|region| region.paradigm);
+            let is_marker = is_own && !used.takes_time && kind == Some(paradigm::USER);
+            let told = ToldValues::of(source, used);
+            let is_own_operation = is_own && kind == Some(paradigm::NONE);
+            let operation = match is_own_operation {
+                true => Some(files::own_operation_name(&name, told.has(CALL_ID))),
+                false => told.operation_name(used, &name),
+            };
+            let is_operation = operation.is_some();
+            let (name, (fields, mut format)) = match operation {
+                Some(name) => (name, told.of_operation()),
+                None if is_marker && name == FILE => (name, told.of_file()),
                 None => (name, fields(source, used, &details, is_own)),
             };
             // Operations have just the values by which they are known.
-            let members = used.members.iter().copied().filter(|_| operation.is_none());
+            let members = used.members.iter().copied().filter(|_| !is_operation);
             let members: Vec<u32> = members.collect();
             for member in &members {
                 let found = source.metric_members.get(member);
@@ -137,8 +146,6 @@ impl Categories {
                 Some(function) => Color::from_name(&function.color),
                 None => Color::from_name(color_of(&name)),
             };
-            let kind = source.regions.get(&region).map(|region| region.paradigm);
-            let is_marker = is_own && !used.takes_time && kind == Some(paradigm::USER);
             let topology = if is_marker {
                 Topology::Event
             } else {
@@ -164,20 +171,18 @@ impl Categories {
                     topology,
                     fields,
                     members,
-                    is_operation: operation.is_some(),
+                    is_operation,
                 },
             );
         }
-        if categories
-            .regions
-            .values()
-            .any(|region| region.is_operation)
-        {
+        let mut regions = categories.regions.values();
+        if !is_own && regions.any(|region| region.is_operation) {
             index = index.saturating_add(1);
-            categories.file = index;
+            categories.file = Some(index);
             let gold = Color::rgb(0x00ff_d700);
-            let mut category = Category::new(index, "file".into(), Topology::Event, gold);
-            category.set_info_format(FILE_FORMAT.as_bytes());
+            let mut category = Category::new(index, FILE.into(), Topology::Event, gold);
+            let (_, format) = ToldValues::default().of_file();
+            category.set_info_format(format.as_bytes());
             definitions.categories.push(category);
         }
         for &member in &survey.metrics {
@@ -197,60 +202,76 @@ impl Categories {
     }
 }
 
-/// A region that is drawn as an operation of the C library.
-struct Operation {
-    name: String,
-    /// By name of a value the attribute that tells it.
-    attributes: Vec<(String, u32)>,
-}
-
+/// Name of the events that name files.
+const FILE: &str = "file";
 /// Attribute that joins an operation to the call of MPI around it.
 const CALL_ID: &str = "CallID";
 
-impl Operation {
-    /// The operation that a region is, if it is one and events or attributes tell its file.
-    fn of(source: &GlobalDefinitions, used: &RegionUse, name: &str) -> Option<Operation> {
+/// The attributes of a region by the names of the values that they tell.
+#[derive(Debug, Default)]
+struct ToldValues(Vec<(String, u32)>);
+
+impl ToldValues {
+    fn of(source: &GlobalDefinitions, used: &RegionUse) -> ToldValues {
         let attributes = used.attributes.iter().filter_map(|&reference| {
             let (name, _) = source.attributes.get(&reference)?;
             Some((source.text(*name).to_owned(), reference))
         });
-        let attributes: Vec<(String, u32)> = attributes.collect();
-        let has = |wanted: &str| attributes.iter().any(|(name, _)| name == wanted);
-        let has_file = used.tells("handle") || has("file");
-        let name = files::operation_name(name, has(CALL_ID)).filter(|_| has_file)?;
-        Some(Operation { name, attributes })
+        ToldValues(attributes.collect())
     }
 
-    /// The values of its infos, which are those of the recorder, and their format.
-    fn fields(&self) -> (Vec<Field>, String) {
-        let (mut fields, mut format) = (Vec::new(), String::new());
-        let attribute = |wanted: &str| {
-            let found = self.attributes.iter().find(|(name, _)| name == wanted);
-            found.map(|(_, reference)| *reference)
-        };
-        if let Some(reference) = attribute(CALL_ID) {
-            push_key(&mut format, CALL_ID, "=0x", b'X');
-            fields.push(Field {
-                letter: b'X',
-                attribute: Some(reference),
-                fact: Fact::Nothing,
-            });
-        }
-        for (name, letter) in OPERATION_VALUES {
-            push_key(&mut format, name, "=", letter);
-            let fact = match name {
-                "file" => Fact::File,
+    fn attribute(&self, wanted: &str) -> Option<u32> {
+        let found = self.0.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, reference)| *reference)
+    }
+
+    fn has(&self, wanted: &str) -> bool {
+        self.attribute(wanted).is_some()
+    }
+
+    /// The name of the operation of the C library that a region of another tool is, if it is one and events or attributes tell its file.
+    fn operation_name(&self, used: &RegionUse, region: &str) -> Option<String> {
+        let has_file = used.tells("handle") || self.has(FILE);
+        files::operation_name(region, self.has(CALL_ID)).filter(|_| has_file)
+    }
+
+    /// The values of an operation, which are those of the recorder, and their format.
+    fn of_operation(&self) -> (Vec<Field>, String) {
+        let call = Some((CALL_ID, b'X')).filter(|_| self.has(CALL_ID));
+        self.fields(
+            call.into_iter().chain(OPERATION_VALUES),
+            |name| match name {
+                FILE => Fact::File,
                 "size" => Fact::Bytes,
                 "result" => Fact::Done,
                 "filler" | "errno" | "operation" => Fact::Zero,
                 _ => Fact::Nothing,
-            };
-            fields.push(Field {
+            },
+        )
+    }
+
+    /// The values of an event that names a file, and their format.
+    fn of_file(&self) -> (Vec<Field>, String) {
+        self.fields(FILE_VALUES, |_| Fact::Nothing)
+    }
+
+    /// Values of these names and letters, and their format. `fact` says what tells one where there is no attribute.
+    fn fields(
+        &self,
+        values: impl IntoIterator<Item = (&'static str, u8)>,
+        fact: impl Fn(&str) -> Fact,
+    ) -> (Vec<Field>, String) {
+        let mut format = String::new();
+        let field = |(name, letter): (&'static str, u8)| {
+            let sign = if letter == b'X' { "=0x" } else { "=" };
+            push_key(&mut format, name, sign, letter);
+            Field {
                 letter,
-                attribute: attribute(name),
-                fact,
-            });
-        }
+                attribute: self.attribute(name),
+                fact: fact(name),
+            }
+        };
+        let fields = values.into_iter().map(field).collect();
         (fields, format)
     }
 }
@@ -297,9 +318,14 @@ fn fields(
     });
     let attributes: Vec<(u32, String, u8)> = attributes.collect();
     let is_attribute = |name: &str| attributes.iter().any(|(_, known, _)| known == name);
-    // All but requests mpitrace itself writes as attributes, too.
-    let is_request = |name: &str| matches!(name, "request" | "completes" | "sends" | "receives");
-    let is_told = |name: &str| used.tells(name) && (!is_own || is_request(name));
+    // All but requests and names of files mpitrace itself writes as attributes, too.
+    let is_no_attribute = |name: &str| {
+        matches!(
+            name,
+            "request" | "completes" | "sends" | "receives" | "filename"
+        )
+    };
+    let is_told = |name: &str| used.tells(name) && (!is_own || is_no_attribute(name));
     wanted.retain(|(name, _)| is_told(name) || is_attribute(name));
     // A call that starts persistent operations tells its requests by kind.
     if wanted.iter().any(|(name, _)| name == "sends") {

@@ -2,6 +2,7 @@
 
 use trace_model::hash::Map;
 
+use super::super::files::UNKNOWN;
 use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
 
@@ -18,8 +19,14 @@ pub(super) const OPERATION_VALUES: [(&str, u8); 9] = [
     ("operation", b'l'),
 ];
 
-/// Values of an event that names a file.
-pub(super) const FILE_FORMAT: &str = "file=%d, role=%s, path=%s, device=0x%X, inode=%l";
+/// Values of an event that names a file, with their letters.
+pub(super) const FILE_VALUES: [(&str, u8); 5] = [
+    ("file", b'd'),
+    ("role", b's'),
+    ("path", b's'),
+    ("device", b'X'),
+    ("inode", b'l'),
+];
 
 /// What stands behind the name of an operation of which the call of MPI around it is not told.
 const NO_CALL: &str = " (no call)";
@@ -50,21 +57,31 @@ const OPERATIONS: [&str; 22] = [
     "sync_file_range",
 ];
 
-/// The name by which a region is drawn as an operation, if it is one: `pwrite64` is `pwrite (no call)`. `has_call` says that the call around it is told.
+/// The name by which a region of another tool is drawn as an operation, if it is one: `pwrite64` is `pwrite (no call)`. `has_call` says that the call
+/// around it is told.
 pub(super) fn operation_name(region: &str, has_call: bool) -> Option<String> {
-    let name = region.strip_suffix(NO_CALL).unwrap_or(region);
-    let name = name.strip_suffix("64").unwrap_or(name);
+    let name = region.strip_suffix("64").unwrap_or(region);
     let name = OPERATIONS.iter().find(|operation| **operation == name)?;
-    let behind = if has_call { "" } else { NO_CALL };
-    Some(format!("{name}{behind}"))
+    Some(own_operation_name(name, has_call))
 }
 
-/// Name of the file that a call is about.
+/// The name by which a region that mpitrace has written of an operation is drawn.
+pub(super) fn own_operation_name(region: &str, has_call: bool) -> String {
+    let name = region.strip_suffix(NO_CALL).unwrap_or(region);
+    let behind = if has_call { "" } else { NO_CALL };
+    format!("{name}{behind}")
+}
+
+/// Name of the file that a call is about; empty if nothing tells it.
 pub(super) fn path<'a>(source: &'a GlobalDefinitions, visit: &RegionVisit) -> &'a str {
     let handle = visit.facts.handle;
     let handle = handle.and_then(|handle| source.io_handles.get(&handle));
     let file = handle.and_then(|handle| source.files.get(&handle.file));
-    file.map_or("", |&name| source.text(name))
+    let path = file.map_or("", |&name| source.text(name));
+    match path.starts_with(UNKNOWN) {
+        true => "",
+        false => path,
+    }
 }
 
 /// Number of the file that a call is about.

@@ -346,7 +346,9 @@ impl<'a> Walk<'a> {
     /// Names the file of an operation, at the first one that is about it.
     fn name_file(&mut self, category: &RegionCategory, visit: &RegionVisit) -> Result<(), Stop> {
         let source = &self.source.source;
-        let Some(number) = category.file(source, visit) else {
+        let (Some(file), Some(number)) =
+            (self.source.categories.file, category.file(source, visit))
+        else {
             return Ok(());
         };
         if !self.named.is_new(number) {
@@ -367,7 +369,7 @@ impl<'a> Walk<'a> {
         }];
         (self.put)(&Drawable {
             topology: Topology::Event,
-            category: self.source.categories.file,
+            category: file,
             info: self.info.bytes(),
             vertices: &vertices,
         })

@@ -9,6 +9,7 @@ use super::calls::{BegunCalls, LocationState, RegionVisit};
 use super::comms::Comms;
 use super::definitions::{GlobalDefinitions, Location};
 use super::event::EventKind;
+use super::files;
 use super::places::Places;
 use super::requests::RequestNumbers;
 
@@ -26,7 +27,7 @@ pub(super) struct RegionUse {
 }
 
 impl RegionUse {
-    fn take(&mut self, visit: &RegionVisit) {
+    fn take(&mut self, visit: &RegionVisit, definitions: &GlobalDefinitions) {
         let attributes = visit.attributes.iter().map(|(reference, ..)| *reference);
         self.attributes.extend(attributes);
         self.members
@@ -42,7 +43,7 @@ impl RegionUse {
             (has_begun, "receives"),
             (!facts.completes.is_empty(), "completes"),
             (facts.handle.is_some() || facts.window.is_some(), "handle"),
-            (facts.handle.is_some(), "filename"),
+            (!files::path(definitions, visit).is_empty(), "filename"),
             (facts.group.is_some(), "ranks"),
             (facts.target.is_some(), "target"),
             (facts.is_exclusive.is_some(), "exclusive"),
@@ -130,7 +131,7 @@ impl Survey {
                     EventKind::Leave { region } => {
                         if let Some(mut visit) = state.leave(region, time) {
                             visit.take_comm(comms);
-                            survey.take(&visit);
+                            survey.take(&visit, definitions);
                             begun.keep(visit, definitions.region_name(region));
                         }
                     }
@@ -154,7 +155,7 @@ impl Survey {
                             begun.complete(place.rank, request, &facts)
                         });
                         if let Some(visit) = visit {
-                            survey.take(&visit);
+                            survey.take(&visit, definitions);
                         }
                     }
                 }
@@ -163,8 +164,9 @@ impl Survey {
         Ok(survey)
     }
 
-    fn take(&mut self, visit: &RegionVisit) {
-        self.regions.entry(visit.region).or_default().take(visit);
+    fn take(&mut self, visit: &RegionVisit, definitions: &GlobalDefinitions) {
+        let region = self.regions.entry(visit.region).or_default();
+        region.take(visit, definitions);
         if let Some(comm) = visit.facts.comm {
             self.comms_on.insert((visit.thread, comm));
         }

@@ -8,8 +8,8 @@ use test_support::{golden, skip};
 use trace_formats::otf2::{Otf2ErrorKind, Otf2Source, anchor};
 use trace_formats::slog2::Slog2Source;
 use trace_model::{
-    Category, Definitions, DrawableOrder, InfoValue, Losses, Sorter, Source, Topology, info_values,
-    message, value_names,
+    Category, Definitions, DrawableOrder, InfoValue, InfoWriter, Losses, Sorter, Source, Topology,
+    info_values, message, value_names,
 };
 
 use super::written;
@@ -373,6 +373,82 @@ fn calls_and_messages_keep_their_communicator() {
     // The attribute is no value of the calls.
     let mut categories = again.categories.iter();
     assert!(categories.all(|category| category.index == 0 || category.info_keys.is_empty()));
+}
+
+/// Files have their names and roles, and all operations below MPI are operations, with an open file or without.
+#[test]
+fn files_and_operations_are_read_as_they_were_written() {
+    const OPERATION: &str = "file=%d, fd=%d, offset=%l, size=%l, result=%l, filler=%l, errno=%d, details=%s, operation=%l";
+    let of_call = format!("CallID=0x%X, {OPERATION}");
+    let mut categories = vec![Category::message()];
+    for (index, (name, topology, format)) in (1..).zip([
+        (
+            "file",
+            Topology::Event,
+            "file=%d, role=%s, path=%s, device=0x%X, inode=%l",
+        ),
+        ("fcntl lock", Topology::State, &of_call),
+        ("unlink (no call)", Topology::State, OPERATION),
+        ("open", Topology::State, &of_call),
+        ("MPI_File_open", Topology::State, "CallID=0x%X, handle=%d"),
+        (
+            "MPI_File_write_at",
+            Topology::State,
+            "CallID=0x%X, bytes=%l",
+        ),
+        ("I/O access", Topology::Event, "CallID=0x%X, file=%d"),
+    ]) {
+        categories.push(category(index, name, topology, format));
+    }
+    let definitions = definitions(categories, &[(0, 0)]);
+    let mut drawables = Vec::new();
+    let mut info = InfoWriter::default();
+    let mut put = |category, info: &InfoWriter, from: u32, to: u32| {
+        let ends: Vec<(f64, i32)> = match definitions.category(category).expect("known").topology {
+            Topology::Event => vec![(f64::from(from) / 1e6, 0)],
+            _ => vec![(f64::from(from) / 1e6, 0), (f64::from(to) / 1e6, 0)],
+        };
+        let topology = definitions.category(category).expect("known").topology;
+        drawables.push(OwnedDrawable::new(topology, category, info.bytes(), &ends));
+    };
+    // The first open fails, so the file has no handle. Another tool reads the name at the operation only.
+    put(5, info.clear().long(0x11).int(0), 10, 20);
+    for (file, role, path, result, at) in
+        [(7, "side", "/etc/hints", -1, 11), (8, "data", "a", 3, 15)]
+    {
+        let named = info.clear().int(file).text(role.as_bytes());
+        put(1, named.text(path.as_bytes()).long(0xfe00).long(99), at, at);
+        let opened = info.clear().long(0x11).int(file).int(3).long(-1).long(0);
+        put(
+            4,
+            opened.long(result).long(0).int(0).text(b"").long(0),
+            at,
+            at + 1,
+        );
+    }
+    put(7, info.clear().long(0x12).int(8), 30, 30);
+    put(6, info.clear().long(0x12).long(64), 30, 40);
+    let locked = info.clear().long(0x12).int(8).int(3).long(0).long(64);
+    put(2, locked.long(0).long(0).int(0).text(b"").long(0), 31, 32);
+    let unlinked = info.clear().int(7).int(-1).long(-1).long(0).long(0);
+    put(3, unlinked.long(0).int(0).text(b"").long(0), 50, 51);
+    let Some((folder, _)) = written(&definitions, &drawables) else {
+        return;
+    };
+    let Some((again, drawables_again, _)) = read(&folder.path().join("run.otf2")) else {
+        return;
+    };
+    let mut expected = facts(&definitions, &drawables);
+    // What accesses tell is told by their calls.
+    expected.retain(|fact, _| !fact.starts_with("I/O access"));
+    let expected: Facts = (expected.into_iter())
+        .map(|(fact, count)| {
+            let is_on_file = fact.starts_with("MPI_File_");
+            let file = if is_on_file { ", filename=a:" } else { ":" };
+            (fact.replacen(':', file, 1), count)
+        })
+        .collect();
+    assert_eq!(facts(&again, &drawables_again), expected);
 }
 
 #[test]

@@ -192,6 +192,8 @@ const EXPECTED: &[Expected] = &[
     ("LEAVE", 1, 37, "Region: \"MPI_Recv\"", ""),
     ("ENTER", 0, 40, "Region: \"MPI_File_open\"", "(\"CallID\"; UINT64; 17), (\"handle\"; INT64; 0)"),
     ("ENTER", 0, 41, "Region: \"open\"", "(\"CallID\"; UINT64; 17), (\"file\"; INT64; 3), (\"fd\"; INT64; 9), (\"result\"; INT64; 9), (\"operation\"; INT64; 1)"),
+    ("ENTER", 0, 41, "Region: \"file\"", "(\"file\"; INT64; 3), (\"role\"; STRING; \"data\"), (\"path\"; STRING; \"out.dat\")"),
+    ("LEAVE", 0, 41, "Region: \"file\"", ""),
     ("IO_CREATE_HANDLE", 0, 42, "Handle: \"out.dat\", Access Mode: READ_WRITE, Creation Flags: NONE, Status Flags: NONE", ""),
     ("LEAVE", 0, 42, "Region: \"open\"", ""),
     ("IO_CREATE_HANDLE", 0, 44, "Handle: \"out.dat\", Access Mode: READ_WRITE, Creation Flags: NONE, Status Flags: NONE", ""),

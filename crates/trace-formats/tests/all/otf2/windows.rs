@@ -68,6 +68,11 @@ fn one_sided_operations_tell_window_target_and_bytes() {
         category(8, "MPI_Win_start", State, "handle=%d, ranks=%s"),
         category(9, "MPI_Win_complete", State, "handle=%d"),
         category(10, "MPI_Win_free", State, "handle=%d"),
+        category(11, "MPI_Wait", State, "completes=%d"),
+        category(12, "MPI_Win_lock_all", State, "handle=%d"),
+        category(13, "MPI_Win_flush_local", State, "handle=%d, target=%d"),
+        category(14, "MPI_Win_flush_all", State, "handle=%d"),
+        category(15, "MPI_Win_unlock_all", State, "handle=%d"),
     ];
     let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
     // Ranks 2 and 1 have a communicator of their own, in this order.
@@ -98,10 +103,24 @@ fn one_sided_operations_tell_window_target_and_bytes() {
         (8, 0, &new().int(0).text(b"1-2").clone()),
         (9, 0, &handle(0)),
         (2, 0, &handle(0)),
+        (11, 2, &handle(5)),
+        (12, 1, &handle(1)),
+        (3, 1, &moved(1, 1, 0)),
+        (3, 1, &moved(2, 1, 1)),
+        (13, 1, &new().int(1).int(1).clone()),
+        (14, 1, &handle(1)),
+        (3, 1, &moved(3, 1, 0)),
+        (15, 1, &handle(1)),
         (10, 1, &handle(1)),
     ]);
     let Some(found) = events(&definitions, &drawables, "RMA_") else {
         return;
+    };
+    let at_origin = |rank, window, id| {
+        format!("{rank} RMA_OP_COMPLETE_NON_BLOCKING Window: \"{window}\", Matching: {id}")
+    };
+    let at_target = |rank, window, id| {
+        format!("{rank} RMA_OP_COMPLETE_REMOTE Window: \"{window}\", Matching: {id}")
     };
     let [process, both] = ["{PROCESS}", "{PROCESS, MEMORY}"];
     let mut expected = Vec::new();
@@ -118,12 +137,28 @@ fn one_sided_operations_tell_window_target_and_bytes() {
         "2 RMA_GET Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 24, Matching: 2".to_owned(),
         "1 RMA_ATOMIC Window: \"1\", Remote: 0 (\"thread 0\"), Type: FETCH_AND_ACCUMULATE, Sent: 4, Received: 4, Matching: 3".to_owned(),
         "1 RMA_ACQUIRE_LOCK Window: \"1\", Remote: 0 (\"thread 0\"), Lock: 0, Type: EXCLUSIVE".to_owned(),
+        at_origin(1, 1, 3),
+        at_target(1, 1, 3),
         "1 RMA_RELEASE_LOCK Window: \"1\", Remote: 0 (\"thread 0\"), Lock: 0".to_owned(),
         "2 RMA_ACQUIRE_LOCK Window: \"1\", Remote: 1 (\"thread 0\"), Lock: 0, Type: SHARED".to_owned(),
         format!("0 RMA_GROUP_SYNC Level of Synchronicity: {process}, Window: \"0\", Group: \"\""),
+        at_origin(0, 0, 0),
+        at_origin(0, 0, 1),
         format!("0 RMA_GROUP_SYNC Level of Synchronicity: {both}, Window: \"0\", Group: \"\""),
         "0 RMA_COLLECTIVE_BEGIN".to_owned(),
         format!("0 RMA_COLLECTIVE_END Operation: BARRIER, Window: \"0\", Level of Synchronicity: {both}, Root: NONE, Sent: 0, Received: 0"),
+        at_origin(2, 1, 2),
+        "1 RMA_ACQUIRE_LOCK Window: \"1\", Remote: UNDEFINED, Lock: 0, Type: SHARED".to_owned(),
+        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 1, Matching: 4".to_owned(),
+        "1 RMA_PUT Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 2, Matching: 5".to_owned(),
+        at_origin(1, 1, 5),
+        at_origin(1, 1, 4),
+        at_target(1, 1, 4),
+        at_target(1, 1, 5),
+        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 3, Matching: 6".to_owned(),
+        at_origin(1, 1, 6),
+        at_target(1, 1, 6),
+        "1 RMA_RELEASE_LOCK Window: \"1\", Remote: UNDEFINED, Lock: 0".to_owned(),
         "1 RMA_COLLECTIVE_BEGIN".to_owned(),
         format!("1 RMA_COLLECTIVE_END Operation: DESTROY_HANDLE, Window: \"1\", Level of Synchronicity: {both}, Root: NONE, Sent: 0, Received: 0"),
         "1 RMA_WIN_DESTROY Window: \"1\"".to_owned(),
@@ -143,6 +178,9 @@ fn operations_between_two_groups_are_on_their_intercommunicator() {
         category(2, "MPI_Bcast", State, "root=%d, bytes=%l"),
         category(3, "MPI_Reduce", State, "root=%d, bytes=%l"),
         category(4, "MPI_Allreduce", State, "bytes=%l"),
+        category(5, "MPI_Alltoallv", State, "bytes=%l, received=%l"),
+        category(6, "MPI_Scatterv", State, "root=%d, bytes=%l, sent=%l"),
+        category(7, "MPI_Gatherv", State, "root=%d, bytes=%l, received=%l"),
     ];
     let mut definitions = definitions(categories, &[(0, 0), (1, 0), (2, 0)]);
     // Ranks 0 and 2 on one side, rank 1 on the other one.
@@ -167,6 +205,12 @@ fn operations_between_two_groups_are_on_their_intercommunicator() {
         (3, 5, &rooted(1, 16)),
         (4, 5, &new().long(140).clone()),
         (4, 0, &new().long(11).clone()),
+        // With a count for each rank; what only the root's counts tell is not known elsewhere.
+        (5, 0, &new().long(12).long(24).clone()),
+        (6, 0, &new().int(0).long(4).long(25).clone()),
+        (6, 1, &new().int(0).long(8).long(-1).clone()),
+        (7, 1, &new().int(1).long(9).long(26).clone()),
+        (7, 3, &new().int(-3).long(-1).long(27).clone()),
     ]);
     let Some(found) = events(&definitions, &drawables, "MPI_COLLECTIVE_END") else {
         return;
@@ -185,6 +229,11 @@ fn operations_between_two_groups_are_on_their_intercommunicator() {
         format!("1 Operation: REDUCE, {inter}, Root: 1 (\"thread 0\"), Sent: 16, Received: 0"),
         format!("1 Operation: ALLREDUCE, {inter}, Root: NONE, Sent: 140, Received: 140"),
         "0 Operation: ALLREDUCE, Communicator: \"MPI_COMM_WORLD\", Root: NONE, Sent: 11, Received: 11".to_owned(),
+        "0 Operation: ALLTOALLV, Communicator: \"MPI_COMM_WORLD\", Root: NONE, Sent: 12, Received: 24".to_owned(),
+        "0 Operation: SCATTERV, Communicator: \"MPI_COMM_WORLD\", Root: 0 (\"thread 0\"), Sent: 25, Received: 4".to_owned(),
+        "1 Operation: SCATTERV, Communicator: \"MPI_COMM_WORLD\", Root: 0 (\"thread 0\"), Sent: 0, Received: 8".to_owned(),
+        "1 Operation: GATHERV, Communicator: \"MPI_COMM_WORLD\", Root: 1 (\"thread 0\"), Sent: 9, Received: 26".to_owned(),
+        format!("0 Operation: GATHERV, {inter}, Root: SELF, Sent: 0, Received: 27"),
     ];
     assert_eq!(found, expected);
 }
