@@ -35,6 +35,7 @@ mod shared;
 mod span_times;
 mod spans;
 mod transfers;
+mod unended;
 mod unseen;
 mod use_times;
 mod wait;

@@ -19,6 +19,7 @@ use super::pairs::PairSums;
 use super::role::{CategoryRole, RoleFinder};
 use super::shared::SharedQueues;
 use super::spans::{Doing, LaneStretch, Spans};
+use super::unended::UnendedRanks;
 use super::unseen::{Gap, Unseen};
 use super::use_times::UseSums;
 use super::wait::WaitSums;
@@ -121,6 +122,8 @@ pub(super) struct WaitPass<'a> {
     pub by_file: SumsOfFiles,
     /// Time in which calls may be missing.
     pub unseen: Unseen,
+    /// Ranks that did not come to MPI_Finalize.
+    pub unended: UnendedRanks,
     /// What calls the file holds less of than waits are found by.
     pub lacking: Lacking,
     pub counts: PassCounts,
@@ -180,6 +183,9 @@ impl<'a> WaitPass<'a> {
         let roles: Vec<CategoryRole> = (categories.iter())
             .map(|category| finder.of(category))
             .collect();
+        let ranks_of_lines = lines
+            .iter()
+            .map(|line: &LineUse| (line.id, lanes[line.lane as usize].rank));
         WaitPass {
             lacking: Lacking::new(&categories, &roles),
             roles,
@@ -192,6 +198,7 @@ impl<'a> WaitPass<'a> {
             by_comm: vec![(UseSums::default(), 0); members.len()],
             by_file: SumsOfFiles::new(definitions, &categories, &lanes),
             unseen: Unseen::new(&categories, lines.iter().map(|line| (line.id, line.lane))),
+            unended: UnendedRanks::new(&categories, ranks_of_lines),
             categories,
             lines,
             lanes,
@@ -240,7 +247,9 @@ impl<'a> WaitPass<'a> {
             categories.map(|((nth, &category), &role)| CategoryUse {
                 category,
                 role,
-                tells: self.by_file.tells(nth) || self.unseen.is_annotation(nth),
+                tells: self.by_file.tells(nth)
+                    || self.unseen.is_annotation(nth)
+                    || self.unended.may_mark(nth),
                 has_info: self.by_file.is_naming_call(nth) || self.infos[nth as usize].reads(),
             }),
         );
@@ -313,6 +322,7 @@ impl<'a> WaitPass<'a> {
             self.restart_if_due();
         }
         let definition = self.categories[category as usize];
+        self.unended.take((category, definition), line, info);
         if self.unseen.is_annotation(category) {
             if let Some(lane) = self.unseen.annotate(definition, line, info) {
                 self.lanes[lane as usize].gap = Gap::Polls;

@@ -15,6 +15,8 @@ pub struct PerformanceReport {
     pub program: String,
     /// Number of ranks, of their threads, and of hosts (0 where the file does not name them).
     pub ranks: usize,
+    /// Ranks that did not come to MPI_Finalize, in order: those of a run that was killed.
+    pub not_finalized: Vec<i32>,
     /// Threads of all ranks.
     pub threads: usize,
     /// Hosts; 0 where the file does not name them.

@@ -71,6 +71,7 @@ pub(super) fn build(
     PerformanceReport {
         program: definitions.program.clone(),
         ranks: builder.mains().count(),
+        not_finalized: first.unended.ranks(),
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
         hosts: definitions.hosts(),
         drawables: first.counts.drawables.all,

@@ -2,6 +2,7 @@
 
 use super::report::{PerformanceReport, RootCauseSum, WaitGroup};
 use super::wait::WaitPattern;
+use crate::correctness::{rank_list, ranks_in_words};
 use trace_model::units::{duration, percent};
 
 /// Parts of the time that are smaller than this need no attention.
@@ -82,6 +83,23 @@ impl WaitGroup {
 }
 
 impl PerformanceReport {
+    /// That ranks did not come to MPI_Finalize, and which.
+    pub fn lost_ranks(&self) -> Option<String> {
+        let lost = self.not_finalized.len();
+        let all = self.ranks.max(lost);
+        let list = rank_list(self.not_finalized.iter().map(|&rank| rank as u32));
+        match lost {
+            0 => None,
+            _ if lost == all => Some(format!(
+                "None of the {all} ranks in the trace reached MPI_Finalize."
+            )),
+            _ => Some(format!(
+                "{lost} of the {all} ranks in the trace did not reach MPI_Finalize: {}.",
+                ranks_in_words(&list)
+            )),
+        }
+    }
+
     /// That the numbers are about the lesser part of the run only, as a rank came to MPI_Finalize early.
     pub fn early_end(&self) -> Option<String> {
         let focus = &self.focus;
@@ -119,7 +137,7 @@ impl PerformanceReport {
                 duration(seconds)
             )
         });
-        let all = [self.early_end(), unseen, threads];
+        let all = [self.lost_ranks(), self.early_end(), unseen, threads];
         all.into_iter().flatten().collect()
     }
 }

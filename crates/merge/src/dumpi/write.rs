@@ -6,12 +6,14 @@ use blockfile::counts;
 use blockfile::define::{self, COUNTS, ClockReading, Definition};
 use blockfile::file::{BlockFile, ThreadBlocks};
 use blockfile::function::FunctionStep;
+use blockfile::layout::ended;
 use blockfile::record::Record;
 use blockfile::user::UserEvent;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::states::NO_FINALIZE;
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{
     CLOCK_KEY, CLOCK_OF_ZERO, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Keyval, Mask,
@@ -36,7 +38,7 @@ pub struct DumpiFileSummary {
     pub calls: u64,
     /// Calls written as a pair of pseudo calls.
     pub extensions: u64,
-    /// Annotations by MPI_Pcontrol.
+    /// Annotations: those by MPI_Pcontrol, and that of a process that did not come to MPI_Finalize.
     pub annotations: u64,
     /// Calls without a record, because DUMPI has none for them and extensions are off.
     pub left_out: u64,
@@ -335,6 +337,14 @@ fn stream<W: Write>(
                 ..Record::default()
             };
             converter.unfinished(writer, open.function, &heads.of(&running, thread))?;
+        }
+        if scan.info.ended != ended::FINALIZED {
+            let end = Record {
+                start: scan.last_tick().unwrap_or_default(),
+                ..Record::default()
+            };
+            converter.text(writer, NO_FINALIZE.to_owned(), &heads.of(&end, 0))?;
+            beside.annotations += 1;
         }
     }
     let of = |outcome: CallOutcome| outcomes[outcome as usize];

@@ -58,6 +58,7 @@ pub fn verdict(report: &PerformanceReport) -> String {
     let share = |seconds| time.share(seconds);
     let has_threads = report.threads > report.ranks;
     let mut sentences = Vec::new();
+    sentences.extend(report.lost_ranks());
     sentences.extend(report.early_end());
     let who = match has_threads {
         true => "The main threads of the ranks",

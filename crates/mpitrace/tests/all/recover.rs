@@ -315,6 +315,24 @@ fn every_end_has_its_words_and_missing_ranks_are_named() {
     assert_eq!(err, missing);
     let meta = fs::read_to_string(folder.0.join(format!("new/out/x.y-{STAMP}.meta"))).unwrap();
     assert!(meta.contains("numprocs=9\n"), "{meta}");
+    // Who ended early is in every format, and the first that a report says.
+    folder.fails(&["recover", "--formats=clog2", "."]);
+    let dumpi = format!("new/out/x.y-{STAMP}.meta");
+    for trace in ["new/out/x.y.slog2", "p.clog2", &dumpi] {
+        let printed = folder.succeeds(&["report", trace]);
+        let (_, verdict) = printed.split_once("Verdict\n").expect("a verdict");
+        let told = "  2 of the 3 ranks in the trace did not reach MPI_Finalize: ranks 2,4.";
+        assert!(verdict.starts_with(told), "{trace}: {printed}");
+        let condition = "ranks-not-finalized>0";
+        let output = folder.run(&["report", "--json", "--fail-if", condition, trace]);
+        assert_eq!(output.status.code(), Some(3), "{trace}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(
+            report["not_finalized"],
+            serde_json::json!([2, 4]),
+            "{trace}"
+        );
+    }
 }
 
 /// A file of a few blocks that says it has 100 GB: what is a hole is not walked.

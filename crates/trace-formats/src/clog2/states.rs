@@ -18,6 +18,9 @@ const ANNOTATION: i32 = 5000;
 /// event is the next number. Converters nest states from [`FUNCTION_STATE_ETYPES`] on.
 const FUNCTIONS: i32 = FUNCTION_STATE_ETYPES;
 
+/// Text of the annotation at the end of a rank that did not come to MPI_Finalize. The recorder's traces have it in CLOG2, SLOG2 and DUMPI.
+pub const NO_FINALIZE: &str = "no MPI_Finalize";
+
 /// Info of a function that was not left when the run was killed.
 pub const UNFINISHED: [u8; CARGO_SIZE] = {
     let text = b"unfinished";
