@@ -6,6 +6,7 @@ use super::call_info::{CallInfo, InfoReader};
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
+use super::end_marks::EndMarks;
 use super::events::{CategoryUse, DrawableCounts, Event, EventBatch, EventOrder, StateBegin};
 use super::focus::Focus;
 use super::history::CausedStretch;
@@ -19,7 +20,6 @@ use super::pairs::PairSums;
 use super::role::{CategoryRole, RoleFinder};
 use super::shared::SharedQueues;
 use super::spans::{Doing, LaneStretch, Spans};
-use super::unended::UnendedRanks;
 use super::unseen::{Gap, Unseen};
 use super::use_times::UseSums;
 use super::wait::WaitSums;
@@ -122,8 +122,8 @@ pub(super) struct WaitPass<'a> {
     pub by_file: SumsOfFiles,
     /// Time in which calls may be missing.
     pub unseen: Unseen,
-    /// Ranks that did not come to MPI_Finalize.
-    pub unended: UnendedRanks,
+    /// What the recorder says of ranks at their ends.
+    pub end_marks: EndMarks,
     /// What calls the file holds less of than waits are found by.
     pub lacking: Lacking,
     pub counts: PassCounts,
@@ -198,7 +198,7 @@ impl<'a> WaitPass<'a> {
             by_comm: vec![(UseSums::default(), 0); members.len()],
             by_file: SumsOfFiles::new(definitions, &categories, &lanes),
             unseen: Unseen::new(&categories, lines.iter().map(|line| (line.id, line.lane))),
-            unended: UnendedRanks::new(&categories, ranks_of_lines),
+            end_marks: EndMarks::new(&categories, ranks_of_lines),
             categories,
             lines,
             lanes,
@@ -249,7 +249,7 @@ impl<'a> WaitPass<'a> {
                 role,
                 tells: self.by_file.tells(nth)
                     || self.unseen.is_annotation(nth)
-                    || self.unended.may_mark(nth),
+                    || self.end_marks.may_mark(nth),
                 has_info: self.by_file.is_naming_call(nth) || self.infos[nth as usize].reads(),
             }),
         );
@@ -322,7 +322,7 @@ impl<'a> WaitPass<'a> {
             self.restart_if_due();
         }
         let definition = self.categories[category as usize];
-        self.unended.take((category, definition), line, info);
+        self.end_marks.take((category, definition), line, info);
         if self.unseen.is_annotation(category) {
             if let Some(lane) = self.unseen.annotate(definition, line, info) {
                 self.lanes[lane as usize].gap = Gap::Polls;

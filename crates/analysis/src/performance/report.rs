@@ -27,6 +27,8 @@ pub struct PerformanceReport {
     pub calls: u64,
     /// Messages of the trace.
     pub messages: u64,
+    /// Ends of messages that are not drawn, as their other ends are left out or not known.
+    pub unmatched: u64,
     /// Bytes of the messages.
     pub message_bytes: u64,
     /// The range of time that all that follows is about.

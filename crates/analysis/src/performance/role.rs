@@ -1,6 +1,6 @@
 //! What the categories of a trace mean for waiting: which calls send, receive, complete or come together, and which states are the program's own.
 
-use super::unended::is_mark;
+use super::end_marks::is_mark;
 use crate::io::Doing;
 use io_attribution::draw::{Shows, is_message, shows};
 use std::collections::HashMap;

@@ -113,6 +113,21 @@ impl PerformanceReport {
         })
     }
 
+    /// That waits for messages may be missing, as many messages are not drawn.
+    pub fn unmatched_messages(&self) -> Option<String> {
+        let ends = self
+            .messages
+            .saturating_mul(2)
+            .saturating_add(self.unmatched);
+        let share = self.unmatched as f64 / ends.max(1) as f64;
+        (share > MIN_SHARE).then(|| {
+            format!(
+                "Waits for messages may be missing: of {} of their ends the trace does not tell the other one.",
+                percent(share)
+            )
+        })
+    }
+
     /// The share of the computing in which calls may be missing, in words, if it is worth a word.
     pub fn unseen_share(&self) -> Option<String> {
         (self.unseen > MIN_SHARE * self.time.all)
@@ -137,7 +152,14 @@ impl PerformanceReport {
                 duration(seconds)
             )
         });
-        let all = [self.lost_ranks(), self.early_end(), unseen, threads];
+        let messages = self.unmatched_messages();
+        let all = [
+            self.lost_ranks(),
+            self.early_end(),
+            messages,
+            unseen,
+            threads,
+        ];
         all.into_iter().flatten().collect()
     }
 }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use trace_formats::clog2::states::NO_FINALIZE;
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{
-    CLOCK_KEY, CLOCK_OF_ZERO, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Keyval, Mask,
-    Version,
+    CLOCK_KEY, CLOCK_OF_ZERO, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Keyval,
+    MESSAGES_INCOMPLETE, MESSAGES_KEY, Mask, Version,
 };
 use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, FileWriter, LIBDUMPI, RecordHead};
 use trace_model::PendingFile;
@@ -504,14 +504,18 @@ fn trailer(converter: Converter<'_>, scan: &Scan, times: &DumpiTimes) -> DumpiTr
         key: CLOCK_KEY.to_vec(),
         value: CLOCK_OF_ZERO.to_vec(),
     };
+    let incomplete = Keyval {
+        key: MESSAGES_KEY.to_vec(),
+        value: MESSAGES_INCOMPLETE.to_vec(),
+    };
+    let pairs = [
+        times.is_corrected.then_some(corrected),
+        scan.is_cut.then_some(incomplete),
+    ];
     DumpiTrailer {
         header: header(scan),
         footer,
-        keyvals: times
-            .is_corrected
-            .then_some(corrected)
-            .into_iter()
-            .collect(),
+        keyvals: pairs.into_iter().flatten().collect(),
         perf_labels: scan
             .counters
             .iter()

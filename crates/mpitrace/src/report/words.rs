@@ -60,6 +60,7 @@ pub fn verdict(report: &PerformanceReport) -> String {
     let mut sentences = Vec::new();
     sentences.extend(report.lost_ranks());
     sentences.extend(report.early_end());
+    sentences.extend(report.unmatched_messages());
     let who = match has_threads {
         true => "The main threads of the ranks",
         false => "The ranks",

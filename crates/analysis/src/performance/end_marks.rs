@@ -1,36 +1,38 @@
-//! Ranks that did not come to MPI_Finalize, as the recorder marks them in the trace of a run that was killed.
+//! What the recorder says of a rank at its end: that it did not come to MPI_Finalize, and how many of its messages are not drawn.
 
 use crate::stats::polls;
 use std::collections::BTreeSet;
-use trace_formats::clog2::states::NO_FINALIZE;
+use trace_formats::clog2::states::{NO_FINALIZE, not_matched_of};
 use trace_model::hash::Map;
 use trace_model::{Category, InfoValue, info_values};
 
-/// Finds such ranks.
+/// Collects it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct UnendedRanks {
+pub(super) struct EndMarks {
     /// Places of the categories that have the mark, and whether it is in the info.
     marks: Vec<(u32, bool)>,
     /// Ranks of lines, if there can be marks.
     of_lines: Map<i32, i32>,
-    found: BTreeSet<i32>,
+    not_finalized: BTreeSet<i32>,
+    /// Ends of messages that are not drawn.
+    pub unmatched: u64,
 }
 
-impl UnendedRanks {
+impl EndMarks {
     /// None so far, of a trace with these categories, and lines of ranks: number of the line, and rank.
     pub(super) fn new(
         categories: &[&Category],
         lines: impl Iterator<Item = (i32, i32)>,
-    ) -> UnendedRanks {
+    ) -> EndMarks {
         let marks = (0..).zip(categories).filter_map(|(place, category)| {
             let is_named = is_mark(category);
             (is_named || polls::is_annotation(category)).then_some((place, !is_named))
         });
         let marks: Vec<(u32, bool)> = marks.collect();
-        UnendedRanks {
+        EndMarks {
             of_lines: lines.filter(|_| !marks.is_empty()).collect(),
             marks,
-            found: BTreeSet::new(),
+            ..EndMarks::default()
         }
     }
 
@@ -44,18 +46,24 @@ impl UnendedRanks {
         let Some((_, is_in_info)) = self.marks.iter().find(|(mark, _)| *mark == place) else {
             return;
         };
-        let tells = |value| match value {
-            InfoValue::Text(text) => text == NO_FINALIZE.as_bytes(),
-            _ => false,
+        let text = match is_in_info {
+            false => Some(NO_FINALIZE.as_bytes()),
+            true => info_values(category, info).find_map(|(_, value)| match value {
+                InfoValue::Text(text) => Some(text),
+                _ => None,
+            }),
         };
-        if !is_in_info || info_values(category, info).any(|(_, value)| tells(value)) {
-            self.found.extend(self.of_lines.get(&line));
+        let text = text.unwrap_or_default();
+        if text == NO_FINALIZE.as_bytes() {
+            self.not_finalized.extend(self.of_lines.get(&line));
+        } else if let Some(messages) = not_matched_of(text) {
+            self.unmatched = self.unmatched.saturating_add(messages);
         }
     }
 
-    /// The ranks, in order.
-    pub(super) fn ranks(&self) -> Vec<i32> {
-        self.found.iter().copied().collect()
+    /// The ranks that did not come to MPI_Finalize, in order.
+    pub(super) fn not_finalized(&self) -> Vec<i32> {
+        self.not_finalized.iter().copied().collect()
     }
 }
 
@@ -67,6 +75,7 @@ pub(super) fn is_mark(category: &Category) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trace_formats::clog2::states::not_matched;
     use trace_model::{Color, InfoWriter, Topology};
 
     #[test]
@@ -78,8 +87,8 @@ mod tests {
         let call = category("MPI_Send", Topology::State);
         let categories = [&annotation, &call, &named];
         let lines = (0..4).map(|line| (10 + line, line));
-        let mut unended = UnendedRanks::new(&categories, lines);
-        let may: Vec<bool> = (0..3).map(|place| unended.may_mark(place)).collect();
+        let mut marks = EndMarks::new(&categories, lines);
+        let may: Vec<bool> = (0..3).map(|place| marks.may_mark(place)).collect();
         assert_eq!(may, [true, false, true]);
         let mut info = InfoWriter::default();
         for (line, text) in [
@@ -88,10 +97,19 @@ mod tests {
             (99, NO_FINALIZE),
         ] {
             let info = info.clear().text(text.as_bytes());
-            unended.take((0, &annotation), line, info.bytes());
+            marks.take((0, &annotation), line, info.bytes());
         }
-        unended.take((1, &call), 12, b"");
-        unended.take((2, &named), 10, b"");
-        assert_eq!(unended.ranks(), [0, 1]);
+        marks.take((1, &call), 12, b"");
+        marks.take((2, &named), 10, b"");
+        assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 0));
+        for text in [
+            not_matched(7),
+            not_matched(35),
+            "x messages not matched".into(),
+        ] {
+            let info = info.clear().text(text.as_bytes());
+            marks.take((0, &annotation), 12, info.bytes());
+        }
+        assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 42));
     }
 }
