@@ -435,7 +435,7 @@ impl<'a> ProcessWalk<'a> {
     }
 
     /// Text at the time of the latest record.
-    fn text(&mut self, thread: i32, text: &str) {
+    pub fn text(&mut self, thread: i32, text: &str) {
         let body = MergedBody::Event {
             etype: self.schema.states.annotation(),
             cargo: Some(text_cargo(text.as_bytes())),

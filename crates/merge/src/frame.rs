@@ -3,7 +3,8 @@
 use super::calls::ProcessWalk;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::record::{EventDefinition, MergedBody, StateDefinition};
-use trace_formats::clog2::states::function_states;
+use blockfile::layout::ended;
+use trace_formats::clog2::states::{NO_FINALIZE, function_states, not_matched};
 use trace_formats::clog2::{
     Clog2ConstDef, Clog2EventDef, Clog2StateDef, FixedText, Gid, RunOrigin, comm_etype,
     constdef_etype, unmatched_endpoints_name,
@@ -100,6 +101,13 @@ impl ProcessWalk<'_> {
             && self.scan.clock.shift(first) != self.scan.clock.shift(last)
         {
             self.put_shift(last);
+        }
+        let unmatched = self.notes.unmatched_endpoints;
+        if unmatched > 0 {
+            self.text(0, &not_matched(unmatched));
+        }
+        if self.settings.open_until_ns.is_some() && self.scan.info.ended != ended::FINALIZED {
+            self.text(0, NO_FINALIZE);
         }
         self.put_event(self.places.world(), 0, COMM_FINALIZE);
         let Some(used) = self.settings.describe else {

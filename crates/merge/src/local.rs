@@ -6,7 +6,9 @@
 use super::on_threads::on_threads;
 use super::record::MergedRecord;
 use super::stream::{MergeSettings, MergeStream, Notes};
+use blockfile::define;
 use blockfile::file::BlockFile;
+use blockfile::layout::ended;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use trace_formats::clog2::states::CallIdDisplay;
@@ -153,6 +155,10 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             counters::join(&mut counted, &scan.counters);
             unknown.extend(scan.library.functions().clone());
             gids.absorb(scan.gids().into_iter().map(|(gid, _)| gid));
+        }
+        if options.recover && scans().any(|scan| scan.info.ended != ended::FINALIZED) {
+            // Their ends are marked by one.
+            functions.insert(define::ANNOTATION);
         }
         let mut schema = Schema::new(table, family, options.call_ids, &unknown)
             .with_categories(&categories, options.recover);
@@ -340,7 +346,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         }
         items.sort_unstable();
         // Messages that were under way when a run was killed, or went to a rank that is missing, are in no order of the end.
-        let ended = self.scans().all(|scan| scan.info.ended == 1);
+        let ended = self.scans().all(|scan| scan.info.ended == ended::FINALIZED);
         let mut comparison =
             EndpointComparison::new(ended && self.processes.len() == self.ranks as usize);
         items.into_iter().for_each(|item| comparison.take(item));

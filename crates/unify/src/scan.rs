@@ -270,6 +270,10 @@ impl Scan {
 
     /// Notes the functions of the calls that were counted, and those of running calls.
     fn note_functions(&mut self, file: &BlockFile<'_>) {
+        if self.is_cut {
+            // One says how many messages are not drawn.
+            self.functions.insert(define::ANNOTATION);
+        }
         for (function, calls) in (0..).zip(&self.calls_of) {
             if *calls > 0 {
                 self.calls += calls;

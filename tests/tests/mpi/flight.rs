@@ -1,6 +1,8 @@
 //! The flight recorder: of a run longer than the disk limit the newest calls stay, with all that is needed to understand them.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 use tests::trace::{LIMIT, TraceSetup};
@@ -120,5 +122,25 @@ fn what_a_killed_run_did_last_is_there() {
             printed.contains("message endpoints are not drawn"),
             "{printed}"
         );
+        // Nor are they guessed where DUMPI is read, and reports say that.
+        let files = fs::read_dir(run.folder.path().join("recovered")).expect("made");
+        let files = files.map(|entry| entry.expect("sound").path());
+        let is_trace = |path: &PathBuf| {
+            path.extension()
+                .is_some_and(|e| e == "slog2" || e == "meta")
+        };
+        let traces: Vec<PathBuf> = files.filter(is_trace).collect();
+        assert_eq!(traces.len(), 2, "{traces:?}");
+        for trace in traces {
+            let mut report = Command::new(tests::mpitrace());
+            report.arg("report").arg("--json").arg(&trace);
+            let printed = process::run(&mut report, LIMIT).succeeded().stdout;
+            let report: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+            assert_eq!(report["messages"], 0, "{trace:?}");
+            let unmatched = report["unmatched"].as_u64().expect("a number");
+            // DUMPI does not let follow the communicator of these messages, whose making is gone.
+            let is_told = unmatched > 1000 || trace.extension().is_some_and(|e| e == "meta");
+            assert!(is_told, "{trace:?}: {unmatched}");
+        }
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Communicator {
     pub(super) partners: Arc<[i32]>,
     /// Communicator by which messages are told: that of one side of an intercommunicator.
     pub(super) channel: CommKey,
+    /// Of one side of an intercommunicator, the communicator that stands for the other side, if that is known.
+    pub(super) other_side: Option<CommKey>,
     /// Place in the group by rank in MPI_COMM_WORLD, where that is not the rank itself.
     pub(super) places: Option<HashMap<u32, u32>>,
 }
@@ -126,9 +128,17 @@ impl CorrectnessPass {
                 .filter_map(|(nth, &rank)| Some((u32::try_from(rank).ok()?, nth)))
                 .collect()
         };
+        // Of several intercommunicators with the same sides, nobody knows which of them the second side is of.
+        let first = channel.and_then(|channel| self.comms.get_mut(channel.0 as usize));
+        let first = first.filter(|first| first.other_side.is_none() && first.partners == members);
+        let is_second = first.is_some();
+        if let Some(first) = first {
+            first.other_side = Some(key);
+        }
         self.collectives.add_comm(members.len() as u32);
         self.comms.push(Communicator {
             name,
+            other_side: channel.filter(|_| is_second),
             channel: channel.unwrap_or(key),
             places: (!is_world).then(places),
             members,
@@ -229,6 +239,13 @@ impl CorrectnessPass {
         self.comms
             .get(comm.0 as usize)
             .map_or(comm, |known| known.channel)
+    }
+
+    /// The operation on the other side of an intercommunicator that belongs to one on this side, if that is known.
+    pub(super) fn on_other_side(&self, operation: OperationNumber) -> Option<OperationNumber> {
+        let comm = self.comms.get(operation.comm.0 as usize)?.other_side?;
+        let number = operation.number;
+        Some(OperationNumber { comm, number })
     }
 
     /// Rank in MPI_COMM_WORLD of a partner; `None` for one outside.

@@ -38,6 +38,24 @@ fn makes_together(name: &str) -> bool {
     )
 }
 
+/// Whether each rank that calls a function on an intercommunicator waits for all ranks of the other side.
+pub(super) fn waits_for_other_side(name: &str) -> bool {
+    matches!(
+        name.strip_suffix("_c").unwrap_or(name),
+        "MPI_Barrier"
+            | "MPI_Allreduce"
+            | "MPI_Allgather"
+            | "MPI_Allgatherv"
+            | "MPI_Alltoall"
+            | "MPI_Alltoallv"
+            | "MPI_Alltoallw"
+            | "MPI_Reduce_scatter"
+            | "MPI_Reduce_scatter_block"
+            | "MPI_Intercomm_merge"
+            | "MPI_Comm_dup"
+    )
+}
+
 /// Whether the data that each rank passes to a collective function has one size on all ranks.
 pub(super) fn has_one_size(name: &str) -> bool {
     const ONE_SIZE: [&str; 11] = [

@@ -6,6 +6,7 @@ use super::deadlock::WaitsFor;
 use super::pass::CorrectnessPass;
 use super::posted::PostedReceive;
 use super::process::{self, ProcessState, is_buffered};
+use super::role::waits_for_other_side;
 use wrappers::{Class, Function};
 impl CorrectnessPass {
     /// All calls of a process have been looked at. What it has left counts if it has come to MPI_Finalize.
@@ -94,9 +95,14 @@ impl CorrectnessPass {
                     signature: unfinished.signature,
                 };
                 let rank = place.rank;
-                match comm.and_then(|comm| self.come(comm, rank, arrival)) {
-                    Some(OperationNumber { comm, number }) => WaitsFor::Operation { comm, number },
-                    None => WaitsFor::Unknown,
+                let Some(own) = comm.and_then(|comm| self.come(comm, rank, arrival)) else {
+                    return WaitsFor::Unknown;
+                };
+                let waits = |OperationNumber { comm, number }| WaitsFor::Operation { comm, number };
+                let other = self.on_other_side(own);
+                match other.filter(|_| waits_for_other_side(&function.name)) {
+                    Some(other) => WaitsFor::All(vec![waits(own), waits(other)]),
+                    None => waits(own),
                 }
             }
         }

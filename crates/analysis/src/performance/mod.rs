@@ -11,6 +11,7 @@ mod clocks;
 mod collective;
 mod coming;
 mod critical_path;
+mod end_marks;
 mod ending;
 mod events;
 mod focus;

@@ -6,6 +6,7 @@ use super::call_info::{CallInfo, InfoReader};
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
+use super::end_marks::EndMarks;
 use super::events::{CategoryUse, DrawableCounts, Event, EventBatch, EventOrder, StateBegin};
 use super::focus::Focus;
 use super::history::CausedStretch;
@@ -121,6 +122,8 @@ pub(super) struct WaitPass<'a> {
     pub by_file: SumsOfFiles,
     /// Time in which calls may be missing.
     pub unseen: Unseen,
+    /// What the recorder says of ranks at their ends.
+    pub end_marks: EndMarks,
     /// What calls the file holds less of than waits are found by.
     pub lacking: Lacking,
     pub counts: PassCounts,
@@ -180,6 +183,9 @@ impl<'a> WaitPass<'a> {
         let roles: Vec<CategoryRole> = (categories.iter())
             .map(|category| finder.of(category))
             .collect();
+        let ranks_of_lines = lines
+            .iter()
+            .map(|line: &LineUse| (line.id, lanes[line.lane as usize].rank));
         WaitPass {
             lacking: Lacking::new(&categories, &roles),
             roles,
@@ -192,6 +198,7 @@ impl<'a> WaitPass<'a> {
             by_comm: vec![(UseSums::default(), 0); members.len()],
             by_file: SumsOfFiles::new(definitions, &categories, &lanes),
             unseen: Unseen::new(&categories, lines.iter().map(|line| (line.id, line.lane))),
+            end_marks: EndMarks::new(&categories, ranks_of_lines),
             categories,
             lines,
             lanes,
@@ -240,7 +247,9 @@ impl<'a> WaitPass<'a> {
             categories.map(|((nth, &category), &role)| CategoryUse {
                 category,
                 role,
-                tells: self.by_file.tells(nth) || self.unseen.is_annotation(nth),
+                tells: self.by_file.tells(nth)
+                    || self.unseen.is_annotation(nth)
+                    || self.end_marks.may_mark(nth),
                 has_info: self.by_file.reads_calls(nth) || self.infos[nth as usize].reads(),
             }),
         );
@@ -313,6 +322,7 @@ impl<'a> WaitPass<'a> {
             self.restart_if_due();
         }
         let definition = self.categories[category as usize];
+        self.end_marks.take((category, definition), line, info);
         if self.unseen.is_annotation(category) {
             if let Some(lane) = self.unseen.annotate(definition, line, info) {
                 self.lanes[lane as usize].gap = Gap::Polls;

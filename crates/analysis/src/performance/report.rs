@@ -15,6 +15,8 @@ pub struct PerformanceReport {
     pub program: String,
     /// Number of ranks, of their threads, and of hosts (0 where the file does not name them).
     pub ranks: usize,
+    /// Ranks that did not come to MPI_Finalize, in order: those of a run that was killed.
+    pub not_finalized: Vec<i32>,
     /// Threads of all ranks.
     pub threads: usize,
     /// Hosts; 0 where the file does not name them.
@@ -25,6 +27,8 @@ pub struct PerformanceReport {
     pub calls: u64,
     /// Messages of the trace.
     pub messages: u64,
+    /// Ends of messages that are not drawn, as their other ends are left out or not known.
+    pub unmatched: u64,
     /// Bytes of the messages.
     pub message_bytes: u64,
     /// The range of time that all that follows is about.

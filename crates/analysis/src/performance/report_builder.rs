@@ -9,12 +9,17 @@ use super::report::{
     ActivityOnPath, ActivityTime, CommunicatorTimes, FocusTimes, PerformanceReport, PlaceInTrace,
     RankOnPath, RankTimes, RegionTimes, RootCauseSum, WaitGroup, WhatIf,
 };
+use super::role::CategoryRole;
 use super::span_times::{Efficiencies, SpanTimes};
 use super::spans::{Span, Spans};
 use super::use_times::{TimeByUse, UseSums};
 use super::wait::{Wait, WaitSum};
 use std::collections::BTreeMap;
 use trace_model::Definitions;
+use trace_model::units::duration;
+
+/// Part of the time of all ranks below which calls that ask and do not wait are not told.
+const MIN_POLLING: f64 = 0.01;
 
 /// What the second pass found.
 pub(super) struct SecondOutcome<'a> {
@@ -71,11 +76,13 @@ pub(super) fn build(
     PerformanceReport {
         program: definitions.program.clone(),
         ranks: builder.mains().count(),
+        not_finalized: first.end_marks.not_finalized(),
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
         hosts: definitions.hosts(),
         drawables: first.counts.drawables.all,
         calls: first.counts.calls,
         messages: first.counts.drawables.messages,
+        unmatched: first.end_marks.unmatched,
         message_bytes: first.counts.drawables.message_bytes,
         focus: builder.focus(),
         time: builder.time(),
@@ -448,6 +455,27 @@ impl ReportBuilder<'_, '_> {
         comms
     }
 
+    /// What is to be said of calls that ask and do not wait, if they take more than a little.
+    fn polling_note(&self) -> Option<String> {
+        let pass = self.pass;
+        let is_poll = |nth: usize| {
+            let name = pass.categories[nth].function_name();
+            match pass.roles[nth] {
+                CategoryRole::Completes => name.starts_with("MPI_Test"),
+                CategoryRole::Probe => name.starts_with("MPI_I"),
+                _ => false,
+            }
+        };
+        let polls = (0..pass.times.len()).filter(|&nth| is_poll(nth));
+        let seconds: f64 = polls.map(|nth| pass.times[nth].exclusive).sum();
+        (seconds > MIN_POLLING * self.all()).then(|| {
+            format!(
+                "{} in MPI_Test, MPI_Iprobe and their kind count as transfer and overhead: a rank that asks again and again until a message is there waits, too",
+                duration(seconds)
+            )
+        })
+    }
+
     fn notes(&self) -> Vec<String> {
         let counts = self.pass.counts;
         let notes = [
@@ -471,6 +499,10 @@ impl ReportBuilder<'_, '_> {
                 counts.drawables.backward_messages,
                 "messages that arrive before they were sent: the clocks differ",
             ),
+            (
+                self.pass.end_marks.unmatched,
+                "ends of messages that are not drawn, as the other end is left out or not known: waits for these messages are not counted",
+            ),
             (counts.drawables.out_of_order, "drawables out of order"),
             (
                 counts.drawables.without_time,
@@ -484,6 +516,10 @@ impl ReportBuilder<'_, '_> {
         let notes = notes.into_iter().filter(|(number, _)| *number > 0);
         let notes = notes.map(|(number, what)| format!("{number} {what}"));
         let notes = notes.chain(self.pass.lacking.notes());
-        notes.chain(self.pass.unseen.notes(self.all())).collect()
+        let polls = self.polling_note();
+        notes
+            .chain(self.pass.unseen.notes(self.all()))
+            .chain(polls)
+            .collect()
     }
 }

@@ -1,5 +1,6 @@
 //! What the categories of a trace mean for waiting: which calls send, receive, complete or come together, and which states are the program's own.
 
+use super::end_marks::is_mark;
 use crate::io::Doing;
 use io_attribution::draw::{Shows, is_message, shows};
 use std::collections::HashMap;
@@ -179,6 +180,9 @@ impl RoleFinder {
             }
             Some(_) => return CategoryRole::FileOperation,
             None => {}
+        }
+        if is_mark(category) {
+            return CategoryRole::Ignored;
         }
         let name = category.function_name();
         let name = name.as_str();

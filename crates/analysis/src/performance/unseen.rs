@@ -162,13 +162,15 @@ mod tests {
         let report = report(&[(0, 0.0, 1.0), (2, 1.0, 1.0), (0, 4.0, 5.0), (0, 9.0, 10.0)]);
         assert_eq!((report.unseen, report.time.computing), (3.0, 7.0));
         assert!(report.notes[0].starts_with("7 polls"), "{:?}", report.notes);
+        let told = "3.00 s in MPI_Test";
+        assert!(report.notes[1].starts_with(told), "{:?}", report.notes);
     }
 
     #[test]
     fn recording_may_have_been_off_between_two_calls_of_pcontrol() {
         let on = report(&[(1, 0.0, 1.0), (0, 3.0, 4.0), (1, 9.0, 10.0)]);
-        assert_eq!((on.unseen, on.notes.len()), (0.0, 0));
+        assert_eq!((on.unseen, on.notes.len()), (0.0, 1));
         let off = report(&[(0, 0.0, 1.0), (1, 2.0, 3.0), (1, 7.0, 8.0), (0, 9.0, 10.0)]);
-        assert_eq!((off.unseen, off.notes.len()), (4.0, 1));
+        assert_eq!((off.unseen, off.notes.len()), (4.0, 2));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::report::{PerformanceReport, RootCauseSum, WaitGroup};
 use super::wait::WaitPattern;
+use crate::correctness::{rank_list, ranks_in_words};
 use trace_model::units::{duration, percent};
 
 /// Parts of the time that are smaller than this need no attention.
@@ -86,6 +87,23 @@ impl WaitGroup {
 }
 
 impl PerformanceReport {
+    /// That ranks did not come to MPI_Finalize, and which.
+    pub fn lost_ranks(&self) -> Option<String> {
+        let lost = self.not_finalized.len();
+        let all = self.ranks.max(lost);
+        let list = rank_list(self.not_finalized.iter().map(|&rank| rank as u32));
+        match lost {
+            0 => None,
+            _ if lost == all => Some(format!(
+                "None of the {all} ranks in the trace reached MPI_Finalize."
+            )),
+            _ => Some(format!(
+                "{lost} of the {all} ranks in the trace did not reach MPI_Finalize: {}.",
+                ranks_in_words(&list)
+            )),
+        }
+    }
+
     /// That the numbers are about the lesser part of the run only, as a rank came to MPI_Finalize early.
     pub fn early_end(&self) -> Option<String> {
         let focus = &self.focus;
@@ -95,6 +113,21 @@ impl PerformanceReport {
                 "This is about {} only: a rank came to MPI_Finalize {} before the end of the run.",
                 duration(focus.seconds),
                 duration(focus.after)
+            )
+        })
+    }
+
+    /// That waits for messages may be missing, as many messages are not drawn.
+    pub fn unmatched_messages(&self) -> Option<String> {
+        let ends = self
+            .messages
+            .saturating_mul(2)
+            .saturating_add(self.unmatched);
+        let share = self.unmatched as f64 / ends.max(1) as f64;
+        (share > MIN_SHARE).then(|| {
+            format!(
+                "Waits for messages may be missing: of {} of their ends the trace does not tell the other one.",
+                percent(share)
             )
         })
     }
@@ -123,7 +156,14 @@ impl PerformanceReport {
                 duration(seconds)
             )
         });
-        let all = [self.early_end(), unseen, threads];
+        let messages = self.unmatched_messages();
+        let all = [
+            self.lost_ranks(),
+            self.early_end(),
+            messages,
+            unseen,
+            threads,
+        ];
         all.into_iter().flatten().collect()
     }
 }

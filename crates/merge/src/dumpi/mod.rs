@@ -18,8 +18,8 @@
 //! * A call of a large-count (`_c`) function is a record of its small form if all of its counts fit; if not, and for all
 //!   functions without an id of their own, it is a pair of pseudo calls with the function's name
 //!   ([`DumpiOptions::extensions`]).
-//! * A call that was running when the process died is a Function_enter record without a Function_exit
-//!   ([`DumpiOptions::unfinished`]).
+//! * A call that was running when the process died is a Function_enter record without a Function_exit, and a
+//!   process that did not come to MPI_Finalize has an annotation at its end ([`DumpiOptions::unfinished`]).
 //!
 //! Numbers of sections in this module refer to the project's specification of the format.
 

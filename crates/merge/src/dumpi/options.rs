@@ -27,7 +27,7 @@ pub struct DumpiOptions {
     /// Whether they have a Function_exit record.
     pub exit: bool,
     /// Whether calls that were running when the process died are written: as a Function_enter record with the function's name
-    /// that no Function_exit follows. Their arguments are not known.
+    /// that no Function_exit follows. Their arguments are not known. An annotation tells of a process that did not come to MPI_Finalize.
     pub unfinished: bool,
     /// Functions of the program that are written.
     pub functions: FunctionSelection,

@@ -49,19 +49,13 @@ impl Converter<'_> {
                     true => f64::from_bits(bits).to_string(),
                     false => (bits as i64).to_string(),
                 };
-                let (key, text) = self.user_events.text(format!("{label}={value}"));
-                return self
-                    .names
-                    .annotation(writer, (key, &text), head, self.tracing);
+                return self.text(writer, format!("{label}={value}"), head);
             }
             // The program does not say it: simulators have no use for it.
             UserEventContent::Text(_) if named.is_some_and(|n| n.1 == LIBRARY) => return Ok(()),
             UserEventContent::Text(text) => {
                 let text = String::from_utf8_lossy(text).into_owned();
-                let (key, text) = self.user_events.text(text);
-                return self
-                    .names
-                    .annotation(writer, (key, &text), head, self.tracing);
+                return self.text(writer, text, head);
             }
             UserEventContent::Mpe(_) => {
                 let start = self
@@ -82,5 +76,19 @@ impl Converter<'_> {
             UserEventContent::Send(_) | UserEventContent::Receive(_) => return Ok(()),
         };
         self.names.region(writer, (key, &label), head, halves)
+    }
+
+    /// Writes a text as an annotation.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn text<W: Write>(
+        &mut self,
+        writer: &mut DumpiWriter<W>,
+        text: String,
+        head: &RecordHead,
+    ) -> Result<(), DumpiWriteError> {
+        let (key, text) = self.user_events.text(text);
+        self.annotation(writer, key, &text, head)
     }
 }

@@ -6,16 +6,18 @@ use blockfile::counts;
 use blockfile::define::{self, COUNTS, ClockReading, Definition};
 use blockfile::file::{BlockFile, ThreadBlocks};
 use blockfile::function::FunctionStep;
+use blockfile::layout::ended;
 use blockfile::record::Record;
 use blockfile::user::UserEvent;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::states::NO_FINALIZE;
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{
-    CLOCK_KEY, CLOCK_OF_ZERO, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Keyval, Mask,
-    Version,
+    CLOCK_KEY, CLOCK_OF_ZERO, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Keyval,
+    MESSAGES_INCOMPLETE, MESSAGES_KEY, Mask, Version,
 };
 use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, FileWriter, LIBDUMPI, RecordHead};
 use trace_model::PendingFile;
@@ -36,7 +38,7 @@ pub struct DumpiFileSummary {
     pub calls: u64,
     /// Calls written as a pair of pseudo calls.
     pub extensions: u64,
-    /// Annotations by MPI_Pcontrol.
+    /// Annotations: those by MPI_Pcontrol, and that of a process that did not come to MPI_Finalize.
     pub annotations: u64,
     /// Calls without a record, because DUMPI has none for them and extensions are off.
     pub left_out: u64,
@@ -336,6 +338,14 @@ fn stream<W: Write>(
             };
             converter.unfinished(writer, open.function, &heads.of(&running, thread))?;
         }
+        if scan.info.ended != ended::FINALIZED {
+            let end = Record {
+                start: scan.last_tick().unwrap_or_default(),
+                ..Record::default()
+            };
+            converter.text(writer, NO_FINALIZE.to_owned(), &heads.of(&end, 0))?;
+            beside.annotations += 1;
+        }
     }
     let of = |outcome: CallOutcome| outcomes[outcome as usize];
     Ok(DumpiFileSummary {
@@ -494,14 +504,18 @@ fn trailer(converter: Converter<'_>, scan: &Scan, times: &DumpiTimes) -> DumpiTr
         key: CLOCK_KEY.to_vec(),
         value: CLOCK_OF_ZERO.to_vec(),
     };
+    let incomplete = Keyval {
+        key: MESSAGES_KEY.to_vec(),
+        value: MESSAGES_INCOMPLETE.to_vec(),
+    };
+    let pairs = [
+        times.is_corrected.then_some(corrected),
+        scan.is_cut.then_some(incomplete),
+    ];
     DumpiTrailer {
         header: header(scan),
         footer,
-        keyvals: times
-            .is_corrected
-            .then_some(corrected)
-            .into_iter()
-            .collect(),
+        keyvals: pairs.into_iter().flatten().collect(),
         perf_labels: scan
             .counters
             .iter()

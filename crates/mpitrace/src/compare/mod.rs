@@ -94,9 +94,16 @@ pub fn compare(files: &[PathBuf], quiet: bool) -> Result<TraceComparison, Failur
     let [(first, before), .., (last, after)] = &reports[..] else {
         return Err(Failure::Call("two traces are needed to compare".into()));
     };
+    let mut changes = TraceChanges::between((first, before), (last, after));
+    // Of a run in which ranks died, times tell little.
+    for (name, report) in reports.iter().rev() {
+        if let Some(lost) = report.lost_ranks() {
+            changes.words = format!("{name}: {lost} {}", changes.words);
+        }
+    }
     Ok(TraceComparison {
         traces: traces(&reports),
-        changes: TraceChanges::between((first, before), (last, after)),
+        changes,
         reports,
     })
 }

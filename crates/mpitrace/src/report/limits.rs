@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// A number of the report that can be limited, and where it stands.
 type Figure = (&'static str, fn(&PerformanceReport) -> f64);
 
-const FIGURES: [Figure; 7] = [
+const FIGURES: [Figure; 8] = [
     ("parallel-efficiency", |r| r.efficiencies.parallel),
     ("load-balance", |r| r.efficiencies.load_balance),
     ("communication-efficiency", |r| r.efficiencies.communication),
@@ -14,6 +14,7 @@ const FIGURES: [Figure; 7] = [
     ("transfer-efficiency", |r| r.efficiencies.transfer),
     ("waiting-share", |r| r.time.share(r.time.waiting)),
     ("seconds", |r| r.focus.seconds),
+    ("ranks-not-finalized", |r| r.not_finalized.len() as f64),
 ];
 
 /// A condition such as `parallel-efficiency<0.7`.

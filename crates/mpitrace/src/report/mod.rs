@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long)]
     wide: bool,
     /// End with exit code 3 if this holds: a name, < or >, and a number. Names: parallel-efficiency, load-balance,
-    /// communication-efficiency, serialisation-efficiency, transfer-efficiency, waiting-share, seconds
+    /// communication-efficiency, serialisation-efficiency, transfer-efficiency, waiting-share, seconds, ranks-not-finalized
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Limit>,
     /// Do not show progress

@@ -58,7 +58,9 @@ pub fn verdict(report: &PerformanceReport) -> String {
     let share = |seconds| time.share(seconds);
     let has_threads = report.threads > report.ranks;
     let mut sentences = Vec::new();
+    sentences.extend(report.lost_ranks());
     sentences.extend(report.early_end());
+    sentences.extend(report.unmatched_messages());
     let who = match has_threads {
         true => "The main threads of the ranks",
         false => "The ranks",

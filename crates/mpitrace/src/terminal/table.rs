@@ -43,8 +43,8 @@ impl TableCell {
             TableCell::Count(count) => count.to_string(),
             TableCell::Number(number) => number.to_string(),
             TableCell::Seconds(seconds) => units::seconds(*seconds),
-            TableCell::Share(share) => format!("{:.2}%", 100.0 * share),
-            TableCell::Real(number) => format!("{number:.2}"),
+            TableCell::Share(share) => share_shown(*share),
+            TableCell::Real(number) => decimals_shown(*number),
             TableCell::Bytes(bytes) => units::bytes(*bytes),
             TableCell::Time(ns) => units::time(*ns),
             TableCell::None => "-".to_owned(),
@@ -77,6 +77,19 @@ impl TableCell {
             }
             TableCell::None => Value::Null,
         }
+    }
+}
+
+/// A share in percent with two decimals. What is too little for these is not nothing: `<0.01%`.
+pub fn share_shown(share: f64) -> String {
+    decimals_shown(100.0 * share) + "%"
+}
+
+/// A number with two decimals. What is too little for these is not nothing.
+fn decimals_shown(number: f64) -> String {
+    match number > 0.0 && number < 0.005 {
+        true => "<0.01".to_owned(),
+        false => format!("{number:.2}"),
     }
 }
 
@@ -346,6 +359,15 @@ mod tests {
             some.json().to_string(),
             r#"[{"mean_s":0.0015,"asked_bytes":1536}]"#
         );
+    }
+
+    #[test]
+    fn what_is_little_is_not_shown_as_nothing() {
+        let shown = [0.0, 1e-9, 4.9e-5, 5e-5, 0.5].map(|share| TableCell::Share(share).shown());
+        assert_eq!(shown, ["0.00%", "<0.01%", "<0.01%", "0.01%", "50.00%"]);
+        let shown = [0.0, 0.004, 0.005, -1.0].map(|number| TableCell::Real(number).shown());
+        assert_eq!(shown, ["0.00", "<0.01", "0.01", "-1.00"]);
+        assert_eq!(TableCell::Share(1e-9).exact(), "0.000000001");
     }
 
     #[test]

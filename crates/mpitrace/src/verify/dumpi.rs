@@ -170,6 +170,10 @@ fn say_what_is_missing(
     if footers.iter().any(Option::is_none) {
         pass.leave_out_many("a file was not completed");
     }
+    if files.iter().any(|(_, reader, _)| reader.lacks_messages()) {
+        let why = "calls that messages hang on were left out or given up";
+        pass.leave_out(Check::Messages, why);
+    }
     let mut ignored: BTreeSet<usize> = BTreeSet::new();
     for footer in footers.iter().flatten() {
         // The last entry is the sum of the others.

@@ -1,6 +1,7 @@
 //! A window as lines of text.
 
 use super::view::WindowView;
+use crate::terminal::table::share_shown;
 use std::io::{self, Write};
 use trace_formats::slog2::{NodeDrawable, NodeShadow, Primitive, Topology, Weight};
 use trace_model::InfoValue;
@@ -213,7 +214,7 @@ impl<'v, 'a> RowWriter<'v, 'a> {
         let weight = |weight: Weight| {
             let name = self.view.category_name(weight.category);
             let ratios = weight.ratios;
-            let share = |ratio: f32| format!("{:.2}%", 100.0 * ratio);
+            let share = |ratio: f32| share_shown(ratio.into());
             match is_state {
                 true => format!(
                     "{name} {} ({} {})",

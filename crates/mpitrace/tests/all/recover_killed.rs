@@ -172,8 +172,10 @@ fn check(mpi: &Mpi, threads: usize) {
                 *calls.entry(function.to_owned()).or_default() += 1;
             }
         }
-        // Threads that were in a call when the rank was killed: it is there without its end.
-        assert!(calls.remove("Function_enter").unwrap_or_default() <= threads as u64);
+        // Threads that were in a call when the rank was killed: it is there without its end. An annotation has both, and says that the rank was.
+        let [entered, left] = ["Function_enter", "Function_exit"].map(|name| calls.remove(name));
+        assert_eq!(left, Some(1));
+        assert!((1..=1 + threads as u64).contains(&entered.unwrap_or_default()));
         assert_eq!(&calls, functions, "{} rank {rank}", mpi.name);
     }
     // A message to itself for each completed MPI_Sendrecv, and the states of both ranks.
@@ -192,6 +194,9 @@ fn check(mpi: &Mpi, threads: usize) {
         (exchanges..=exchanges + open).contains(&sends),
         "{sends} of {exchanges}"
     );
+    let report = mpitrace(folder, &["report", "out/killed.slog2"]);
+    let told = "None of the 2 ranks in the trace reached MPI_Finalize.";
+    assert!(report.contains(told), "{report}");
     // Nothing is left when all of it came into a trace.
     mpitrace(folder, &["recover", "--remove", "--dir", "again", "."]);
     let left = fs::read_dir(folder).unwrap();

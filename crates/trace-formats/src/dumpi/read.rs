@@ -8,8 +8,8 @@ use super::dialect::StreamDialect;
 use super::error::{DumpiError, DumpiErrorKind};
 use super::stream::DumpiRecords;
 use super::types::{
-    AddressLabel, ClockOffsets, DumpiFooter, DumpiHeader, DumpiTrailer, Keyval, SectionIndex,
-    Version,
+    AddressLabel, ClockOffsets, DumpiFooter, DumpiHeader, DumpiTrailer, Keyval,
+    MESSAGES_INCOMPLETE, MESSAGES_KEY, SectionIndex, Version,
 };
 use super::{FOOTER_MARK, MAGIC};
 
@@ -172,6 +172,19 @@ impl<'a> DumpiReader<'a> {
     /// The free pairs of strings.
     pub fn keyvals(&self) -> Result<Option<Vec<Keyval>>, DumpiError> {
         self.section(self.index.keyvals, read_pairs)
+    }
+
+    /// Whether the file has this pair of strings.
+    pub fn has_pair(&self, key: &[u8], value: &[u8]) -> bool {
+        let pairs = self.keyvals().ok().flatten().unwrap_or_default();
+        pairs
+            .iter()
+            .any(|pair| pair.key == key && pair.value == value)
+    }
+
+    /// Whether the file says that calls are missing which messages hang on.
+    pub fn lacks_messages(&self) -> bool {
+        self.has_pair(MESSAGES_KEY, MESSAGES_INCOMPLETE)
     }
 
     /// The names of the performance counters.

@@ -311,6 +311,12 @@ pub const CLOCK_KEY: &[u8] = b"libtrace.clock";
 /// Value of the key for the clock of rank 0's host.
 pub const CLOCK_OF_ZERO: &[u8] = b"rank 0";
 
+/// Key of the pair that says that calls are missing which messages hang on, so that the n-th send of those that are there need not belong to the n-th
+/// receive.
+pub const MESSAGES_KEY: &[u8] = b"libtrace.messages";
+/// Value of the key where such calls are missing.
+pub const MESSAGES_INCOMPLETE: &[u8] = b"incomplete";
+
 /// A free pair of strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyval {
@@ -327,7 +333,7 @@ pub struct DumpiTrailer {
     pub header: DumpiHeader,
     /// Call counts.
     pub footer: DumpiFooter,
-    /// Free pairs of strings: [`CLOCK_KEY`]; no other known writer has any.
+    /// Free pairs of strings: [`CLOCK_KEY`] and [`MESSAGES_KEY`]; no other known writer has any.
     pub keyvals: Vec<Keyval>,
     /// Names of the performance counters.
     pub perf_labels: Vec<Vec<u8>>,

@@ -284,10 +284,24 @@ impl Evidence<'_> {
     }
 }
 
-/// `37 %`.
+/// `37 %`. What is too little for a whole number is not nothing: `<1 %`.
 fn percent(part: u64, of: u64) -> String {
+    let percent = 100.0 * part as f64 / of as f64;
     match of {
         0 => "-".to_owned(),
-        of => format!("{:.0} %", 100.0 * part as f64 / of as f64),
+        _ if percent > 0.0 && percent < 1.0 => "<1 %".to_owned(),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn what_is_little_is_not_shown_as_nothing() {
+        let shown = [(0, 0), (0, 9), (1, 1000), (9, 1000), (10, 1000), (37, 100)];
+        let shown = shown.map(|(part, of)| percent(part, of));
+        assert_eq!(shown, ["-", "0 %", "<1 %", "<1 %", "1 %", "37 %"]);
     }
 }

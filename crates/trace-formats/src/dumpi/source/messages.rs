@@ -272,6 +272,23 @@ impl MessagesUnderWay {
         });
     }
 
+    /// The ends of messages that found no other end.
+    pub(super) fn left(&self) -> impl Iterator<Item = MessageEnd> {
+        let sends = |queues: &ChannelQueues| {
+            let ends = queues.sends.iter().map(|&(_, end)| end);
+            ends.collect::<Vec<_>>()
+        };
+        let receives = |queues: &ChannelQueues| {
+            let ends = queues.receives.values().filter_map(|slot| match slot {
+                PostedReceive::Complete(end) => Some(*end),
+                _ => None,
+            });
+            ends.collect::<Vec<_>>()
+        };
+        let all = self.channels.values();
+        all.flat_map(move |queues| sends(queues).into_iter().chain(receives(queues)))
+    }
+
     /// Ends that found no other end.
     pub(super) fn losses(&self, losses: &mut Losses) {
         for queues in self.channels.values() {

@@ -8,6 +8,7 @@
 mod collective;
 mod info;
 mod messages;
+mod not_matched;
 mod rank;
 
 use std::cmp::Reverse;
@@ -26,6 +27,7 @@ use crate::clog2::states::{CallIdDisplay, FunctionStates};
 use collective::CollectiveFunctions;
 use info::Shown;
 use messages::{MatchedMessage, MessagesUnderWay};
+use not_matched::NotMatched;
 use rank::{NextCall, RankWalk};
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
@@ -61,12 +63,16 @@ struct RankFile<'a> {
     comm_lines: HashMap<(u16, u32), i32>,
     /// Added to its times, ns.
     shift: i64,
+    /// Whether calls are missing that messages hang on.
+    lacks_messages: bool,
 }
 
 /// Category of messages, that of function 0 and that of the first region.
 const MESSAGE: i32 = 0;
 const FIRST_FUNCTION: i32 = 1;
 const FIRST_REGION: i32 = FIRST_FUNCTION + 1000;
+/// Category of what is to be said of a rank.
+const REMARK: i32 = FIRST_REGION - 1;
 
 /// Prefix of the labels of annotations.
 const ANNOTATION: &[u8] = b"ANNOTATION: ";
@@ -153,6 +159,7 @@ impl<'a> DumpiSource<'a> {
                 definitions.program = survey.program.clone();
             }
             files.push(RankFile {
+                lacks_messages: reader.lacks_messages(),
                 rank,
                 reader,
                 lines,
@@ -221,6 +228,15 @@ impl<'a> DumpiSource<'a> {
         };
         let categories = &mut self.definitions.categories;
         categories.push(Category::message());
+        if self.files.iter().any(|file| file.lacks_messages) {
+            let (name, gold) = (
+                "annotation".into(),
+                Color::from_name("gold").unwrap_or(Color::WHITE),
+            );
+            let mut category = Category::new(REMARK, name, Topology::Event, gold);
+            category.set_info_format(b"%s");
+            categories.push(category);
+        }
         for &id in &functions {
             let (Some(function), Some(shown)) =
                 (functions::by_id(id), self.shown.get(usize::from(id)))
@@ -388,6 +404,10 @@ impl trace_model::Source for DumpiSource<'_> {
     ) -> Result<Losses, Stop> {
         let mut losses = self.losses.clone();
         let mut messages = MessagesUnderWay::default();
+        let mut not_matched = NotMatched::new(self.files.iter().flat_map(|file| {
+            let lines = file.lines.values();
+            lines.map(|&line| (line, file.lacks_messages))
+        }));
         let mut info = InfoWriter::default();
         // All ranks go on together, so that few messages are under way at a time.
         let mut heap = BinaryHeap::new();
@@ -411,7 +431,9 @@ impl trace_model::Source for DumpiSource<'_> {
             let line = file.lines.get(&next.record.thread).copied().unwrap_or(0);
             walk.take(&next, &args, (file.shift, line), &self.comms, &mut messages);
             for arrow in messages.arrows.drain(..) {
-                self.draw_arrow(&arrow, &mut info, put)?;
+                if !not_matched.leaves_out(&arrow) {
+                    self.draw_arrow(&arrow, &mut info, put)?;
+                }
             }
             walk.advance();
             if let Some(next) = &walk.next {
@@ -420,9 +442,23 @@ impl trace_model::Source for DumpiSource<'_> {
         }
         messages.finish();
         for arrow in std::mem::take(&mut messages.arrows) {
-            self.draw_arrow(&arrow, &mut info, put)?;
+            if !not_matched.leaves_out(&arrow) {
+                self.draw_arrow(&arrow, &mut info, put)?;
+            }
         }
         messages.losses(&mut losses);
+        messages.left().for_each(|end| not_matched.take(end));
+        for (end, text) in not_matched.remarks(&mut losses) {
+            put(&Drawable {
+                topology: Topology::Event,
+                category: REMARK,
+                info: info.clear().text(text.as_bytes()).bytes(),
+                vertices: &[Vertex {
+                    time: self.seconds(end.ns),
+                    line: end.line,
+                }],
+            })?;
+        }
         for walk in &walks {
             walk.losses(&mut losses);
             let open = walk.open.values().map(|open| open.len() as u64).sum();
@@ -514,10 +550,7 @@ impl FileSurvey {
 
 /// Whether times are on the clock of rank 0's host.
 fn is_corrected(file: &RankFile<'_>) -> bool {
-    let pairs = file.reader.keyvals().ok().flatten().unwrap_or_default();
-    pairs
-        .iter()
-        .any(|pair| pair.key == CLOCK_KEY && pair.value == CLOCK_OF_ZERO)
+    file.reader.has_pair(CLOCK_KEY, CLOCK_OF_ZERO)
 }
 
 /// Puts the clocks of all hosts beside each other and gives the earliest time, ns.

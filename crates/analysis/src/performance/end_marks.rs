@@ -1,0 +1,115 @@
+//! What the recorder says of a rank at its end: that it did not come to MPI_Finalize, and how many of its messages are not drawn.
+
+use crate::stats::polls;
+use std::collections::BTreeSet;
+use trace_formats::clog2::states::{NO_FINALIZE, not_matched_of};
+use trace_model::hash::Map;
+use trace_model::{Category, InfoValue, info_values};
+
+/// Collects it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EndMarks {
+    /// Places of the categories that have the mark, and whether it is in the info.
+    marks: Vec<(u32, bool)>,
+    /// Ranks of lines, if there can be marks.
+    of_lines: Map<i32, i32>,
+    not_finalized: BTreeSet<i32>,
+    /// Ends of messages that are not drawn.
+    pub unmatched: u64,
+}
+
+impl EndMarks {
+    /// None so far, of a trace with these categories, and lines of ranks: number of the line, and rank.
+    pub(super) fn new(
+        categories: &[&Category],
+        lines: impl Iterator<Item = (i32, i32)>,
+    ) -> EndMarks {
+        let marks = (0..).zip(categories).filter_map(|(place, category)| {
+            let is_named = is_mark(category);
+            (is_named || polls::is_annotation(category)).then_some((place, !is_named))
+        });
+        let marks: Vec<(u32, bool)> = marks.collect();
+        EndMarks {
+            of_lines: lines.filter(|_| !marks.is_empty()).collect(),
+            marks,
+            ..EndMarks::default()
+        }
+    }
+
+    /// Whether drawables of a category may be marks.
+    pub(super) fn may_mark(&self, category: u32) -> bool {
+        self.marks.iter().any(|(place, _)| *place == category)
+    }
+
+    /// Takes a drawable of a category that may be a mark. `place` is the place of the category.
+    pub(super) fn take(&mut self, (place, category): (u32, &Category), line: i32, info: &[u8]) {
+        let Some((_, is_in_info)) = self.marks.iter().find(|(mark, _)| *mark == place) else {
+            return;
+        };
+        let text = match is_in_info {
+            false => Some(NO_FINALIZE.as_bytes()),
+            true => info_values(category, info).find_map(|(_, value)| match value {
+                InfoValue::Text(text) => Some(text),
+                _ => None,
+            }),
+        };
+        let text = text.unwrap_or_default();
+        if text == NO_FINALIZE.as_bytes() {
+            self.not_finalized.extend(self.of_lines.get(&line));
+        } else if let Some(messages) = not_matched_of(text) {
+            self.unmatched = self.unmatched.saturating_add(messages);
+        }
+    }
+
+    /// The ranks that did not come to MPI_Finalize, in order.
+    pub(super) fn not_finalized(&self) -> Vec<i32> {
+        self.not_finalized.iter().copied().collect()
+    }
+}
+
+/// Whether all drawables of a category are marks, as those of DUMPI are.
+pub(super) fn is_mark(category: &Category) -> bool {
+    category.name.0 == NO_FINALIZE.as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace_formats::clog2::states::not_matched;
+    use trace_model::{Color, InfoWriter, Topology};
+
+    #[test]
+    fn marks_are_texts_of_annotations_or_names_of_categories() {
+        let category = |name: &str, topology| Category::new(0, name.into(), topology, Color::WHITE);
+        let mut annotation = category("annotation", Topology::Event);
+        annotation.set_info_format(b"%s");
+        let named = category(NO_FINALIZE, Topology::State);
+        let call = category("MPI_Send", Topology::State);
+        let categories = [&annotation, &call, &named];
+        let lines = (0..4).map(|line| (10 + line, line));
+        let mut marks = EndMarks::new(&categories, lines);
+        let may: Vec<bool> = (0..3).map(|place| marks.may_mark(place)).collect();
+        assert_eq!(may, [true, false, true]);
+        let mut info = InfoWriter::default();
+        for (line, text) in [
+            (11, NO_FINALIZE),
+            (12, "unfinished MPI_Send"),
+            (99, NO_FINALIZE),
+        ] {
+            let info = info.clear().text(text.as_bytes());
+            marks.take((0, &annotation), line, info.bytes());
+        }
+        marks.take((1, &call), 12, b"");
+        marks.take((2, &named), 10, b"");
+        assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 0));
+        for text in [
+            not_matched(7),
+            not_matched(35),
+            "x messages not matched".into(),
+        ] {
+            let info = info.clear().text(text.as_bytes());
+            marks.take((0, &annotation), 12, info.bytes());
+        }
+        assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 42));
+    }
+}
