@@ -161,7 +161,7 @@ fn short_records_say_the_same() {
     }
 }
 
-/// Files of the version before are read; of versions that are not known it is said which are.
+/// Files of the versions before are read; of versions that are not known it is said which are.
 #[test]
 fn versions_of_block_files() {
     let mut b = Blocks::new();
@@ -175,11 +175,12 @@ fn versions_of_block_files() {
             .map(|_| ())
             .map_err(|error| error.to_string())
     };
-    assert_eq!(read(1), Ok(()));
-    assert_eq!(read(2), Ok(()));
-    for version in [0, 3] {
+    for version in 1..=3 {
+        assert_eq!(read(version), Ok(()));
+    }
+    for version in [0, 4] {
         let refusal = read(version).unwrap_err();
-        let told = format!("version {version}, this program reads 1 to 2");
+        let told = format!("version {version}, this program reads 1 to 3");
         assert!(refusal.contains(&told), "{refusal}");
     }
 }
