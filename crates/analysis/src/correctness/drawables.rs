@@ -4,11 +4,12 @@ use super::call::{CallPlace, CommKey, FunctionKey, Signature};
 use super::collective::Arrival;
 use super::deadlock::{OutsideCalls, WaitsFor};
 use super::pass::{Check, CorrectnessPass};
-use super::report::CorrectnessReport;
+use super::report::{CorrectnessReport, lines_of_ends};
 use super::role::{CollectiveOn, comes_together_on};
 use io_attribution::draw::is_message;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use trace_formats::clog2::states::NO_FINALIZE;
 use trace_model::{
     Actor, Category, Definitions, Drawable, InfoValue, NumberMap, Topology, info_values, lane_of,
 };
@@ -44,6 +45,8 @@ pub struct DrawableChecks<'a> {
     /// Collective calls by rank and thread that have begun last, as an unfinished one is marked behind.
     latest: HashMap<(u32, u32), (CommKey, u64, FunctionKey, f64)>,
     finalized: HashSet<u32>,
+    /// Ranks of which the recorder says that they did not come to MPI_Finalize.
+    not_finalized: BTreeSet<u32>,
     ranks: HashSet<u32>,
     has_states: bool,
 }
@@ -143,6 +146,7 @@ impl<'a> DrawableChecks<'a> {
             unfinished: Vec::new(),
             latest: HashMap::new(),
             finalized: HashSet::new(),
+            not_finalized: BTreeSet::new(),
             ranks,
             has_states: false,
         }
@@ -165,9 +169,14 @@ impl<'a> DrawableChecks<'a> {
             return;
         };
         if self.annotation == Some(drawable.category) {
-            if let Some(function) = unfinished(category, drawable.info) {
+            let Some(text) = annotation_text(category, drawable.info) else {
+                return;
+            };
+            if text == NO_FINALIZE {
+                self.not_finalized.insert(rank);
+            } else if let Some(function) = unfinished(text) {
                 self.unfinished
-                    .push((rank, thread, function, bounds.earliest));
+                    .push((rank, thread, function.to_owned(), bounds.earliest));
             }
             return;
         }
@@ -225,6 +234,7 @@ impl<'a> DrawableChecks<'a> {
                 self.pass.end_outside(rank, outside);
             }
         }
+        let ends = self.ends();
         let mut is_known = self.unfinished.is_empty();
         for (rank, thread, name, start) in std::mem::take(&mut self.unfinished) {
             let function = self.pass.function(&name);
@@ -253,20 +263,39 @@ impl<'a> DrawableChecks<'a> {
             self.pass.leave_out(Check::Deadlock, why);
         }
         // Without MPI_Finalize in it, the trace may be a part of the run.
-        Some(self.pass.finish())
+        let mut report = self.pass.finish();
+        report.ends = ends;
+        Some(report)
+    }
+
+    /// The ranks that did not come to MPI_Finalize, as the recorder says, and the calls they were in.
+    fn ends(&self) -> Vec<String> {
+        let mut by_end: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for &rank in &self.not_finalized {
+            let of_rank = self.unfinished.iter().filter(|call| call.0 == rank);
+            let calls: Vec<&str> = of_rank.map(|call| call.2.as_str()).collect();
+            let end = match calls.is_empty() {
+                true => "ended outside of MPI calls".to_owned(),
+                false => format!("ended in {}", calls.join(", ")),
+            };
+            by_end.entry(end).or_default().push(rank);
+        }
+        lines_of_ends(by_end)
     }
 }
 
-/// The function that an annotation says is unfinished.
-fn unfinished(category: &Category, info: &[u8]) -> Option<String> {
+/// What an annotation says.
+fn annotation_text<'i>(category: &'i Category, info: &'i [u8]) -> Option<&'i str> {
     info_values(category, info).find_map(|(_, value)| match value {
-        InfoValue::Text(text) => {
-            let text = std::str::from_utf8(text).ok()?;
-            let name = text.strip_prefix("unfinished ")?;
-            name.starts_with("MPI").then(|| name.to_owned())
-        }
+        InfoValue::Text(text) => std::str::from_utf8(text).ok(),
         _ => None,
     })
+}
+
+/// The function that an annotation says is unfinished.
+fn unfinished(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("unfinished ")?;
+    name.starts_with("MPI").then_some(name)
 }
 
 /// Checks a trace. `None` if it has no MPI calls.

@@ -27,7 +27,9 @@ pub use call::{
 pub use deadlock::{OutsideCalls, WaitsFor};
 pub use pass::{Check, CorrectnessPass};
 pub use process::ProcessState;
-pub use report::{CorrectnessReport, Finding, FindingKind, FoundCall, rank_list, ranks_in_words};
+pub use report::{
+    CorrectnessReport, Finding, FindingKind, FoundCall, lines_of_ends, rank_list, ranks_in_words,
+};
 
 #[cfg(test)]
 mod tests;

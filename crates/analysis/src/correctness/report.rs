@@ -1,7 +1,7 @@
 //! What the checks have found, for people and programs.
 
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Kinds of findings, most severe first.
@@ -133,6 +133,22 @@ pub struct CorrectnessReport {
     pub ends: Vec<String>,
     /// What was not checked, and why, in words.
     pub not_checked: Vec<String>,
+}
+
+/// What ranks are in at the end, or how they ended, as [`CorrectnessReport::ends`] has it: a line for all that are alike, in the order of their
+/// first ranks. `by_end` has the ranks of each end.
+pub fn lines_of_ends(by_end: BTreeMap<String, Vec<u32>>) -> Vec<String> {
+    let mut lines: Vec<(u32, String)> = by_end
+        .into_iter()
+        .filter_map(|(end, mut ranks)| {
+            ranks.sort_unstable();
+            let first = *ranks.first()?;
+            let ranks = ranks_in_words(&rank_list(ranks));
+            Some((first, format!("{ranks}: {end}")))
+        })
+        .collect();
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 /// Ranks that a set holds; the others are only counted.

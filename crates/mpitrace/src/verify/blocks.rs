@@ -6,7 +6,7 @@ use crate::block_files::source::BlockFileInput;
 use analysis::correctness::{
     AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
     CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus, Signature,
-    UnfinishedCall, WaitsFor, rank_list, ranks_in_words,
+    UnfinishedCall, WaitsFor, lines_of_ends,
 };
 use blockfile::args::ArgValue;
 use blockfile::define::{Definition, matching_only_call};
@@ -121,19 +121,7 @@ fn ends(walks: &[ProcessWalk<'_, '_>]) -> Vec<String> {
         };
         by_end.entry(end).or_default().push(walk.state.rank());
     }
-    let mut lines: Vec<(u32, String)> = by_end
-        .into_iter()
-        .map(|(end, mut ranks)| {
-            ranks.sort_unstable();
-            let first = ranks[0];
-            (
-                first,
-                format!("{}: {end}", ranks_in_words(&rank_list(ranks))),
-            )
-        })
-        .collect();
-    lines.sort();
-    lines.into_iter().map(|(_, line)| line).collect()
+    lines_of_ends(by_end)
 }
 
 /// Says which checks cannot be made of these files.

@@ -25,7 +25,10 @@ pub fn text(name: &str, report: &CorrectnessReport) -> String {
     wrapped(&mut page, "", &format!("{name}: {}", about.join(", ")));
     page.push('\n');
     if report.findings.is_empty() {
-        page.push_str("Nothing wrong was found.\n");
+        page.push_str(match report.ends.is_empty() {
+            true => "Nothing wrong was found.\n",
+            false => "Nothing wrong was found in the calls that there are.\n",
+        });
     } else {
         let number = counted(report.findings.len() as u64, "finding");
         page.push_str(&format!("{number}, most severe first\n"));

@@ -334,6 +334,10 @@ fn every_end_has_its_words_and_missing_ranks_are_named() {
             "{trace}"
         );
     }
+    let printed = folder.run(&["verify", "p.clog2"]).stdout;
+    let ends = "\nDid not come to MPI_Finalize\n  ranks 2,4: ended outside of MPI calls\n";
+    let printed = String::from_utf8_lossy(&printed);
+    assert!(printed.contains(ends), "{printed}");
     let printed = folder.succeeds(&["compare", "p.clog2", "new/out/x.y.slog2"]);
     let told = "x.y.slog2: 2 of the 3 ranks in the trace did not reach MPI_Finalize";
     assert!(printed.replace('\n', " ").contains(told), "{printed}");
