@@ -1,4 +1,4 @@
-//! Which I/O libraries are in the process: one event for each, at MPI_Finalize. The text of the event is the file name of the library, or the
+//! The I/O libraries that are in the process: one event for each, at MPI_Finalize. The text of the event is the file name of the library, or the
 //! version that the library tells if it is linked into the program.
 
 use super::user;

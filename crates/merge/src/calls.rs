@@ -16,6 +16,7 @@ use blockfile::function::FunctionStep;
 use blockfile::record::Record as Call;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
+use trace_formats::clog2::annotations::UNFINISHED;
 use trace_formats::clog2::states::{self, FunctionState};
 use trace_formats::clog2::{
     CARGO_SIZE, Clog2CommEvent, Clog2RecordHeader, Gid, UNKNOWN_LID, comm_etype,
@@ -491,7 +492,7 @@ impl<'a> ProcessWalk<'a> {
         if let Some(state) = schema.states.get(open.function) {
             lane.call.began = self.enter(lane.call.place, lane.call.thread, state.start());
             let name = state.definition.name.to_str();
-            self.text(lane.call.thread, &format!("unfinished {name}"));
+            self.text(lane.call.thread, &format!("{UNFINISHED}{name}"));
         }
     }
 

@@ -13,7 +13,7 @@ use unify::plan::FunctionPlan;
 /// Stands in place of a number that is not known.
 const UNKNOWN: i32 = -1;
 
-/// Which bytes of a call.
+/// The bytes of a call that a detail tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Amount {
     /// What the rank passes to it, or what a one-sided operation moves.

@@ -4,7 +4,8 @@ use super::calls::ProcessWalk;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::record::{EventDefinition, MergedBody, StateDefinition};
 use blockfile::layout::ended;
-use trace_formats::clog2::states::{NO_FINALIZE, function_states, not_matched};
+use trace_formats::clog2::annotations::{NO_FINALIZE, not_matched};
+use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
     Clog2ConstDef, Clog2EventDef, Clog2StateDef, FixedText, Gid, RunOrigin, comm_etype,
     constdef_etype, unmatched_endpoints_name,

@@ -9,7 +9,9 @@ use super::role::{CollectiveOn, comes_together_on};
 use io_attribution::draw::is_message;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use trace_formats::clog2::states::NO_FINALIZE;
+use trace_formats::clog2::annotations::{
+    NO_FINALIZE, annotation_text, is_annotation, unfinished_of,
+};
 use trace_model::{
     Actor, Category, Definitions, Drawable, InfoValue, NumberMap, Topology, info_values, lane_of,
 };
@@ -117,10 +119,8 @@ impl<'a> DrawableChecks<'a> {
             };
             categories.push((category.index, (category, role)));
         }
-        let is_annotation = |category: &&Category| {
-            category.topology == Topology::Event && category.name.to_str() == "annotation"
-        };
-        let annotation = definitions.categories.iter().find(is_annotation);
+        let mut categories_of_trace = definitions.categories.iter();
+        let annotation = categories_of_trace.find(|category| is_annotation(category));
         let why = "this format does not hold it; DUMPI and block files do";
         pass.leave_out(Check::Messages, why);
         pass.leave_out(Check::Leaks, why);
@@ -172,9 +172,9 @@ impl<'a> DrawableChecks<'a> {
             let Some(text) = annotation_text(category, drawable.info) else {
                 return;
             };
-            if text == NO_FINALIZE {
+            if text == NO_FINALIZE.as_bytes() {
                 self.not_finalized.insert(rank);
-            } else if let Some(function) = unfinished(text) {
+            } else if let Some(function) = unfinished_of(text) {
                 self.unfinished
                     .push((rank, thread, function.to_owned(), bounds.earliest));
             }
@@ -282,20 +282,6 @@ impl<'a> DrawableChecks<'a> {
         }
         lines_of_ends(by_end)
     }
-}
-
-/// What an annotation says.
-fn annotation_text<'i>(category: &'i Category, info: &'i [u8]) -> Option<&'i str> {
-    info_values(category, info).find_map(|(_, value)| match value {
-        InfoValue::Text(text) => std::str::from_utf8(text).ok(),
-        _ => None,
-    })
-}
-
-/// The function that an annotation says is unfinished.
-fn unfinished(text: &str) -> Option<&str> {
-    let name = text.strip_prefix("unfinished ")?;
-    name.starts_with("MPI").then_some(name)
 }
 
 /// Checks a trace. `None` if it has no MPI calls.

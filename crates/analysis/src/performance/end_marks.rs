@@ -1,10 +1,11 @@
 //! What the recorder says of a rank at its end: that it did not come to MPI_Finalize, and how many of its messages are not drawn.
 
-use crate::stats::polls;
 use std::collections::BTreeSet;
-use trace_formats::clog2::states::{NO_FINALIZE, not_matched_of};
+use trace_formats::clog2::annotations::{
+    NO_FINALIZE, annotation_text, is_annotation, not_matched_of,
+};
+use trace_model::Category;
 use trace_model::hash::Map;
-use trace_model::{Category, InfoValue, info_values};
 
 /// Collects it.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +27,7 @@ impl EndMarks {
     ) -> EndMarks {
         let marks = (0..).zip(categories).filter_map(|(place, category)| {
             let is_named = is_mark(category);
-            (is_named || polls::is_annotation(category)).then_some((place, !is_named))
+            (is_named || is_annotation(category)).then_some((place, !is_named))
         });
         let marks: Vec<(u32, bool)> = marks.collect();
         EndMarks {
@@ -48,10 +49,7 @@ impl EndMarks {
         };
         let text = match is_in_info {
             false => Some(NO_FINALIZE.as_bytes()),
-            true => info_values(category, info).find_map(|(_, value)| match value {
-                InfoValue::Text(text) => Some(text),
-                _ => None,
-            }),
+            true => annotation_text(category, info),
         };
         let text = text.unwrap_or_default();
         if text == NO_FINALIZE.as_bytes() {
@@ -75,7 +73,7 @@ pub(super) fn is_mark(category: &Category) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace_formats::clog2::states::not_matched;
+    use trace_formats::clog2::annotations::not_matched;
     use trace_model::{Color, InfoWriter, Topology};
 
     #[test]

@@ -3,6 +3,7 @@
 use super::focus::Focus;
 use crate::stats::polls;
 use std::collections::BTreeMap;
+use trace_formats::clog2::annotations::is_annotation;
 use trace_model::hash::Map;
 use trace_model::units::duration;
 use trace_model::{Category, Topology};
@@ -43,7 +44,7 @@ impl Unseen {
             let place = categories.iter().position(|category| is(category));
             place.map(|place| place as u32)
         };
-        let annotation = place(polls::is_annotation);
+        let annotation = place(is_annotation);
         let told = lines.filter(|_| annotation.is_some());
         Unseen {
             control: place(|category| {

@@ -7,6 +7,7 @@ use super::{
 };
 use io_attribution::draw::is_message;
 use std::collections::BTreeMap;
+use trace_formats::clog2::annotations::is_annotation;
 use trace_model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
 
 /// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
@@ -55,7 +56,7 @@ impl CategoryState {
     fn new(category: Category, is_known: bool) -> Self {
         CategoryState {
             is_message: is_message(&category),
-            is_annotation: polls::is_annotation(&category),
+            is_annotation: is_annotation(&category),
             callid: callids::CallIdIndex::of(&category),
             counters: counters::CounterIndices::new(),
             category,

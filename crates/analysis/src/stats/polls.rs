@@ -2,23 +2,15 @@
 //! as `+999998 MPI_Iprobe` says how many were between them.
 
 use std::collections::BTreeMap;
-use trace_model::{Category, InfoValue, Topology, info_values};
+use trace_formats::clog2::annotations::annotation_text;
+use trace_model::Category;
 
 /// Names that are told apart; no MPI library has so many functions that ask.
 const MAX_POLL_FUNCTIONS: usize = 64;
 
-/// Whether drawables of this category are annotations of the recorder.
-pub(crate) fn is_annotation(category: &Category) -> bool {
-    category.topology == Topology::Event && category.name.0 == b"annotation"
-}
-
 /// Adds what an annotation says, by name of the function. Gives whether it says anything of polls.
 pub(crate) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info: &[u8]) -> bool {
-    let text = info_values(category, info).find_map(|(_, value)| match value {
-        InfoValue::Text(text) => Some(text),
-        _ => None,
-    });
-    let Some((name, calls)) = text.and_then(polls_of) else {
+    let Some((name, calls)) = annotation_text(category, info).and_then(polls_of) else {
         return false;
     };
     if counted.len() < MAX_POLL_FUNCTIONS || counted.contains_key(name) {

@@ -25,7 +25,7 @@ const CATEGORIES: &[(&str, Topology, &[u8])] = &[
     ("pwrite (no call)", Topology::State, OPERATION_WITHOUT_CALL),
 ];
 
-/// The same of a trace whose calls tell files and bytes themselves, as those of DUMPI and OTF2.
+/// Categories of a trace whose calls tell files and bytes themselves, as those of DUMPI and OTF2.
 const TELLING_CALLS: &[(&str, Topology, &[u8])] = &[
     ("MPI_Init", Topology::State, b""),
     ("MPI_Finalize", Topology::State, b""),

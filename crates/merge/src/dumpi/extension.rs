@@ -9,15 +9,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
-use trace_formats::dumpi::types::{AddressLabel, ClockSpan};
+use trace_formats::dumpi::types::{ANNOTATION, AddressLabel, ClockSpan};
 use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, RecordHead};
 use wrappers::Table;
 
 /// Keys of calls begin with the letters MPI.
 const KEY: u64 = 0x4D50_4900_0000_0000;
-
-/// Prefix of the labels of annotations.
-const ANNOTATION: &str = "ANNOTATION: ";
 
 /// The key of function number `number` of a record.
 fn key(number: u16) -> u64 {

@@ -13,7 +13,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::states::NO_FINALIZE;
+use trace_formats::clog2::annotations::NO_FINALIZE;
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{
     CLOCK_KEY, CLOCK_OF_ZERO, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Keyval,

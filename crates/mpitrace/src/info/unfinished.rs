@@ -2,7 +2,8 @@
 
 use super::report::{InfoReport, object};
 use std::collections::BTreeMap;
-use trace_model::{Category, Topology};
+use trace_formats::clog2::annotations::{is_annotation, unfinished_of};
+use trace_model::Category;
 
 /// The unfinished calls of a trace, by function.
 #[derive(Debug, Default)]
@@ -15,11 +16,9 @@ pub struct UnfinishedCalls {
 impl UnfinishedCalls {
     /// None so far, for a trace with these categories.
     pub fn new(categories: &[Category]) -> UnfinishedCalls {
-        let is_annotation = |category: &&Category| {
-            category.topology == Topology::Event && category.name.to_str() == "annotation"
-        };
+        let annotation = categories.iter().find(|category| is_annotation(category));
         UnfinishedCalls {
-            annotation: categories.iter().find(is_annotation).map(|c| c.index),
+            annotation: annotation.map(|category| category.index),
             by_function: BTreeMap::new(),
         }
     }
@@ -34,11 +33,10 @@ impl UnfinishedCalls {
         if self.annotation != Some(category) {
             return;
         }
-        let text = info.split_first_chunk().and_then(|(length, text)| {
-            let text = text.get(..usize::from(u16::from_be_bytes(*length)))?;
-            std::str::from_utf8(text).ok()?.strip_prefix("unfinished ")
-        });
-        if let Some(function) = text.filter(|function| function.starts_with("MPI")) {
+        let text = info
+            .split_first_chunk()
+            .and_then(|(length, text)| text.get(..usize::from(u16::from_be_bytes(*length))));
+        if let Some(function) = text.and_then(unfinished_of) {
             *self.by_function.entry(function.to_owned()).or_default() += 1;
         }
     }

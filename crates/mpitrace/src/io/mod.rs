@@ -128,6 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .unwrap_or(0);
     let takes_all_files = arguments.file.is_none();
     if let Some(name) = arguments.csv {
+        // An empty table may be one of a trace that does not tell.
         if report.is_empty() {
             input.run_facts(&report, arguments.rank, takes_all_files)?;
         }

@@ -1,5 +1,6 @@
 //! A command that is interrupted leaves no temporary files and folders: SIGINT, SIGTERM and SIGHUP have them removed before they end the process.
 
+use super::signals::ENDING;
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::IntoRawFd;
@@ -9,9 +10,6 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 use trace_model::TemporaryObserver;
-
-/// Signals that end a process.
-const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// Times that a folder is removed in which another thread makes files.
 const ATTEMPTS: usize = 10;

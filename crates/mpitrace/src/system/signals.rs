@@ -2,13 +2,16 @@
 
 use std::process::Command;
 
+/// Signals by which people and batch systems end a process.
+pub const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
 /// Makes a limit on the size of files an error of who writes, which can be told, and not the end of the process.
 pub fn ignore_file_size_limit() {
     // SAFETY: ignoring a signal installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// SIGINT, SIGTERM and SIGHUP; held back from all threads, to be waited for by one.
+/// The signals of [`ENDING`]; held back from all threads, to be waited for by one.
 #[derive(Clone, Copy)]
 pub struct Signals(libc::sigset_t);
 
@@ -19,7 +22,7 @@ impl Signals {
         unsafe {
             let mut set = std::mem::zeroed();
             libc::sigemptyset(&mut set);
-            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            for signal in ENDING {
                 libc::sigaddset(&mut set, signal);
             }
             libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());

@@ -29,6 +29,7 @@
 //!
 //! Section numbers in this module are those of the format description the project works from (`clog2.md`).
 
+pub mod annotations;
 mod bytes;
 mod codec;
 mod comm;

@@ -18,25 +18,6 @@ const ANNOTATION: i32 = 5000;
 /// event is the next number. Converters nest states from [`FUNCTION_STATE_ETYPES`] on.
 const FUNCTIONS: i32 = FUNCTION_STATE_ETYPES;
 
-/// Text of the annotation at the end of a rank that did not come to MPI_Finalize. The recorder's traces have it in CLOG2, SLOG2 and DUMPI.
-pub const NO_FINALIZE: &str = "no MPI_Finalize";
-
-/// Words behind the number in [`not_matched`].
-const NOT_MATCHED: &str = " messages not matched";
-
-/// Text of the annotation at the end of a rank that has sent or received messages that are not drawn, as their other ends are left out or not
-/// known.
-pub fn not_matched(messages: u64) -> String {
-    // There is room for 30 bytes.
-    format!("{}{NOT_MATCHED}", messages.min(999_999_999))
-}
-
-/// The number in a text that [`not_matched`] has made; `None` for any other text.
-pub fn not_matched_of(text: &[u8]) -> Option<u64> {
-    let number = text.strip_suffix(NOT_MATCHED.as_bytes())?;
-    std::str::from_utf8(number).ok()?.parse().ok()
-}
-
 /// Info of a function that was not left when the run was killed.
 pub const UNFINISHED: [u8; CARGO_SIZE] = {
     let text = b"unfinished";

@@ -311,6 +311,9 @@ pub const CLOCK_KEY: &[u8] = b"libtrace.clock";
 /// Value of the key for the clock of rank 0's host.
 pub const CLOCK_OF_ZERO: &[u8] = b"rank 0";
 
+/// What the labels of annotations begin with, which libtrace writes as functions of the program.
+pub const ANNOTATION: &str = "ANNOTATION: ";
+
 /// Key of the pair that says that calls are missing which messages hang on, so that the n-th send of those that are there need not belong to the n-th
 /// receive.
 pub const MESSAGES_KEY: &[u8] = b"libtrace.messages";

@@ -11,11 +11,11 @@ const MAX_OPEN: usize = 1 << 16;
 #[derive(Debug, Default)]
 struct OpenOperations {
     begun: Vec<u64>,
-    /// Those that are complete at the origin.
+    /// Operations that are complete at the origin and not at the target.
     at_origin: Vec<u64>,
 }
 
-/// Which operations a call completes.
+/// How far a call completes the operations before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach {
     /// Only at the origin.

@@ -148,35 +148,28 @@ impl EventMaker {
         let Some(window) = window.and_then(|handle| self.windows.get(process, handle)) else {
             return Ok(());
         };
-        let target = || {
-            let target = values.target?;
-            self.comms.rank(window.comm, target)
-        };
         // Of MPI_Win_fence and MPI_Win_complete the operations are complete at the target when the target's own call has ended.
-        let (targets, is_local) = match call {
-            WindowCall::Fence | WindowCall::EndEpoch(false) | WindowCall::Free => (None, true),
-            WindowCall::UnlockAll => (None, false),
-            WindowCall::Unlock => match target() {
-                Some(target) => (Some(target), false),
-                None => return Ok(()),
-            },
+        let (is_of_all, is_local) = match call {
+            WindowCall::Fence | WindowCall::EndEpoch(false) | WindowCall::Free => (true, true),
+            WindowCall::Unlock => (false, false),
+            WindowCall::UnlockAll => (true, false),
             WindowCall::Flush {
-                is_of_all: true,
+                is_of_all,
                 is_local,
-            } => (None, is_local),
-            WindowCall::Flush {
-                is_of_all: false,
-                is_local,
-            } => match target() {
-                Some(target) => (Some(target), is_local),
-                None => return Ok(()),
-            },
+            } => (is_of_all, is_local),
             _ => return Ok(()),
         };
+        let target = values
+            .target
+            .and_then(|to| self.comms.rank(window.comm, to));
+        let target = target.filter(|_| !is_of_all);
+        if target.is_none() && !is_of_all {
+            return Ok(());
+        }
         let is_over = !matches!(call, WindowCall::Flush { .. });
         let window = window.reference;
         let reach = Reach { is_local, is_over };
-        let complete = self.one_sided.complete((process, window), targets, reach);
+        let complete = self.one_sided.complete((process, window), target, reach);
         for (id, is_at_target) in complete {
             let event = match is_at_target {
                 false => WindowEvent::CompleteAtOrigin(window, id),

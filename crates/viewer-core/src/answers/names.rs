@@ -39,7 +39,7 @@ struct CallValues {
 struct CallFiles {
     /// That of its access.
     accessed: Option<i64>,
-    /// Those of the operations in it, in order.
+    /// Numbers of the files of the operations in the call, in order.
     of_operations: Vec<i64>,
 }
 

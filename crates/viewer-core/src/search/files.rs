@@ -17,7 +17,7 @@ use crate::trace::scan::ReadBudget;
 pub struct NamedFile {
     /// Number that drawables have for it.
     pub number: i64,
-    /// Its path; empty where the event has none.
+    /// Path of the file; empty where the event has none.
     pub path: String,
     /// Whether it has the program's data; others belong to the MPI library.
     pub has_data: bool,

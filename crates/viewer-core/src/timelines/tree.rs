@@ -235,7 +235,7 @@ fn unmapped(line: &Line) -> LabelPart {
 
 /// Names for numbers of a map.
 struct NamesInMap<'n> {
-    /// Those in its title.
+    /// Names that the title of the map lists.
     listed: Vec<String>,
     comms: &'n CommNames,
 }

@@ -9,15 +9,12 @@ use crate::trace_files::input::shown;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::Write;
-use trace_formats::clog2::states::NO_FINALIZE;
+use trace_formats::clog2::annotations::NO_FINALIZE;
 use trace_formats::dumpi::clock::{RecordAxis, RecordTicker};
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT, FieldCode, FieldShape};
 use trace_formats::dumpi::names::{name, wildcard};
-use trace_formats::dumpi::types::{DumpiRecord, Mask};
+use trace_formats::dumpi::types::{ANNOTATION, DumpiRecord, Mask};
 use trace_formats::dumpi::value::{DumpiStatus, FieldValue, Strs};
-
-/// What the labels of annotations begin with.
-const ANNOTATION: &str = "ANNOTATION: ";
 
 pub fn print(
     input: &[u8],

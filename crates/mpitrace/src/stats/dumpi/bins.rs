@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use trace_formats::dumpi::functions::FUNCTION_ENTER;
-use trace_formats::dumpi::types::DumpiRecord;
+use trace_formats::dumpi::types::{ANNOTATION, DumpiRecord};
 use trace_formats::dumpi::value::FieldValue;
 use trace_model::units::exact_seconds;
 
@@ -159,9 +159,6 @@ impl BinOption {
         }
     }
 }
-
-/// Prefix of the labels of annotations.
-const ANNOTATION: &str = "ANNOTATION: ";
 
 /// The bins of one rank.
 pub struct RankBins<'b> {

@@ -21,7 +21,7 @@ use super::communicators::{
 use super::error::DumpiError;
 use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
 use super::read::DumpiReader;
-use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
+use super::types::{ANNOTATION, CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::FieldValue;
 use crate::clog2::states::{CallIdDisplay, FunctionStates};
 use collective::CollectiveFunctions;
@@ -73,9 +73,6 @@ const FIRST_FUNCTION: i32 = 1;
 const FIRST_REGION: i32 = FIRST_FUNCTION + 1000;
 /// Category of what is to be said of a rank.
 const REMARK: i32 = FIRST_REGION - 1;
-
-/// Prefix of the labels of annotations.
-const ANNOTATION: &[u8] = b"ANNOTATION: ";
 
 impl<'a> DumpiSource<'a> {
     /// Makes a source of the `.bin` files of a run, each with its rank. `size` is the number of ranks of the run, of which files may be
@@ -276,7 +273,10 @@ impl<'a> DumpiSource<'a> {
                 let label = labels
                     .remove(&key)
                     .unwrap_or_else(|| format!("{key:#x}").into_bytes());
-                let name = label.strip_prefix(ANNOTATION).unwrap_or(&label).to_vec();
+                let name = label
+                    .strip_prefix(ANNOTATION.as_bytes())
+                    .unwrap_or(&label)
+                    .to_vec();
                 let next = FIRST_REGION.saturating_add(by_name.len() as i32);
                 let index = *by_name.entry(name.clone()).or_insert_with(|| {
                     let color = color(&String::from_utf8_lossy(&name));

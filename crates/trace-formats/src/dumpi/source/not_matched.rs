@@ -2,7 +2,7 @@
 //! none is drawn of a rank whose file says that.
 
 use super::messages::{MatchedMessage, MessageEnd};
-use crate::clog2::states;
+use crate::clog2::annotations;
 use std::collections::BTreeMap;
 use trace_model::Losses;
 
@@ -66,7 +66,8 @@ impl NotMatched {
             all,
         );
         let lines = self.ends.into_values();
-        let told = lines.filter_map(|line| Some((line.last?, states::not_matched(line.count))));
+        let told =
+            lines.filter_map(|line| Some((line.last?, annotations::not_matched(line.count))));
         told.collect()
     }
 }
