@@ -5,6 +5,7 @@ use super::lines::LineNumbering;
 use crate::clog2::{Clog2Msg, Clog2RecordHeader, FUNCTION_STATE_ETYPES, msg_etype};
 use crate::slog2::places::{EntryOffsets, Key};
 use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
 use trace_model::hash::Map as HashMap;
 use trace_model::{Drawable, Topology, Vertex};
 
@@ -396,13 +397,22 @@ impl OpenStates {
 }
 
 /// What two ends of a message have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MessageRoute {
     tag: i32,
     /// Process line of the sender.
     sender: i32,
     /// Process line of the receiver.
     receiver: i32,
+}
+
+impl Hash for MessageRoute {
+    /// In as few steps as there can be.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let word = |number| u128::from(number as u32);
+        state.write_u128(word(self.tag) << 64 | word(self.sender) << 32 | word(self.receiver));
+    }
 }
 
 /// Queues of messages that stay when they get empty: a program may use each tag once.

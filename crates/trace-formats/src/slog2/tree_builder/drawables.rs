@@ -169,6 +169,17 @@ struct StoredDrawable {
     topology: Option<Topology>,
 }
 
+impl StoredDrawable {
+    /// Adds the drawable to the shadows, and notes its weight. A composite has none.
+    #[inline]
+    fn shade(&mut self, shadows: &mut Shadows, index: &mut ShadowIndex, times: [f64; 2]) {
+        if let Some(topology) = self.topology {
+            let (category, lines) = (self.category, self.lines);
+            self.weight = shadows.add(index, topology, category, lines, times, self.bounds);
+        }
+    }
+}
+
 /// The drawables of a node that are nestless, or those that are nestable, and the shadows they make.
 #[derive(Debug, Default)]
 pub(super) struct Drawables {
@@ -181,6 +192,10 @@ pub(super) struct Drawables {
     unlisted: usize,
     /// Bytes of those that are written elsewhere.
     elsewhere: usize,
+    /// Whether shadows are made as drawables arrive, which is quicker, or later, by a thread that has the time.
+    pub(super) shades_at_once: bool,
+    /// Number of items whose shadows are made.
+    shaded: usize,
     pub(super) shadows: Shadows,
     index: ShadowIndex,
 }
@@ -205,6 +220,14 @@ pub(super) struct Scratch {
 }
 
 impl Drawables {
+    /// None so far; their shadows are made as they arrive.
+    pub(super) fn shaded_at_once() -> Drawables {
+        Drawables {
+            shades_at_once: true,
+            ..Drawables::default()
+        }
+    }
+
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -237,6 +260,9 @@ impl Drawables {
             weight: NONE,
             topology: None,
         });
+        if self.shades_at_once {
+            self.shaded += 1;
+        }
         let out = &mut self.bytes;
         out.push(COMPOSITE_KIND);
         push_head(out, composite.category, composite.info);
@@ -277,9 +303,21 @@ impl Drawables {
                 self.elsewhere += 1 + drawable.byte_size();
             }
         }
+        if self.shades_at_once {
+            self.shade(times);
+        }
     }
 
-    /// Appends the bytes of a drawable as they stand in a node: quickly for the three sizes that nearly all have.
+    /// Makes the shadow of the item that has just come.
+    #[inline]
+    fn shade(&mut self, times: [f64; 2]) {
+        if let Some(item) = self.items.get_mut(self.shaded) {
+            item.shade(&mut self.shadows, &mut self.index, times);
+            self.shaded += 1;
+        }
+    }
+
+    /// Appends the bytes of a drawable as they stand in a node: quickly for the sizes that nearly all have.
     #[inline]
     fn encode(&mut self, drawable: &NewDrawable<'_>) {
         let Ok(vertices) = drawable.vertices.try_into() else {
@@ -288,6 +326,8 @@ impl Drawables {
         let category = drawable.category;
         if let Ok(info) = drawable.info.try_into() {
             self.encode_sized::<0, 33>(category, info, vertices);
+        } else if let Ok(info) = drawable.info.try_into() {
+            self.encode_sized::<4, 37>(category, info, vertices);
         } else if let Ok(info) = drawable.info.try_into() {
             self.encode_sized::<8, 41>(category, info, vertices);
         } else if let Ok(info) = drawable.info.try_into() {
@@ -350,6 +390,9 @@ impl Drawables {
         if let Some(kind) = self.bytes.get_mut(at) {
             *kind = PRIMITIVE_KIND;
         }
+        if self.shades_at_once {
+            self.shade(times);
+        }
     }
 
     fn encode_any(&mut self, drawable: &NewDrawable<'_>) {
@@ -363,26 +406,17 @@ impl Drawables {
         self.bytes.len() + self.elsewhere
     }
 
-    /// Makes the shadows of the drawables, when all of the node are there and no child is merged yet. A loop of its own
-    /// is quicker than doing it as each drawable arrives.
+    /// Makes the shadows of the drawables that have none yet, when all of the node are there and no child is merged yet.
     pub(super) fn make_shadows(&mut self) {
+        let from = std::mem::replace(&mut self.shaded, self.items.len());
         let mut odd = self.odd_times.iter().peekable();
-        for (item, at) in self.items.iter_mut().zip(0..) {
-            let Some(topology) = item.topology else {
-                continue;
-            };
+        while odd.next_if(|&&(of, _)| (of as usize) < from).is_some() {}
+        for (item, at) in self.items.iter_mut().zip(0..).skip(from) {
             let times = match odd.next_if(|(of, _)| *of == at) {
                 Some(&(_, times)) => times,
                 None => [item.bounds.earliest, item.bounds.latest],
             };
-            item.weight = self.shadows.add(
-                &mut self.index,
-                topology,
-                item.category,
-                item.lines,
-                times,
-                item.bounds,
-            );
+            item.shade(&mut self.shadows, &mut self.index, times);
         }
         for item in &self.items {
             let Some(weight) = self.shadows.weights.get_mut(item.weight as usize) else {
@@ -536,6 +570,7 @@ impl Drawables {
         self.odd_times.clear();
         self.unlisted = 0;
         self.elsewhere = 0;
+        self.shaded = 0;
         self.index.clear();
         std::mem::replace(&mut self.shadows, replacement)
     }
@@ -583,10 +618,12 @@ impl Lists {
     }
 }
 
-/// Appends the bytes of a drawable, quickly if it has one of the three sizes that nearly all have.
+/// Appends the bytes of a drawable, quickly if it has one of the sizes that nearly all have.
 #[inline]
 fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     if let Ok(bytes) = <&[u8; 33]>::try_from(bytes) {
+        out.extend_from_slice(bytes);
+    } else if let Ok(bytes) = <&[u8; 37]>::try_from(bytes) {
         out.extend_from_slice(bytes);
     } else if let Ok(bytes) = <&[u8; 41]>::try_from(bytes) {
         out.extend_from_slice(bytes);

@@ -75,7 +75,7 @@ impl OpenNode {
                 earliest,
                 ..TimeBBox::EMPTY
             },
-            sides: Default::default(),
+            sides: [(); 2].map(|()| Drawables::shaded_at_once()),
         }
     }
 
@@ -137,7 +137,15 @@ impl<W: Write + Seek> TreeBuilder<W> {
             }
             nodes => nodes,
         };
-        TreeBuilder { nodes, ..self }
+        let mut open = self.open;
+        for side in open.iter_mut().flat_map(|node| &mut node.sides) {
+            side.shades_at_once = matches!(nodes, NodeOutput::Here(_));
+        }
+        TreeBuilder {
+            nodes,
+            open,
+            ..self
+        }
     }
 
     /// Number of drawables added.

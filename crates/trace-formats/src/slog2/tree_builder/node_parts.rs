@@ -14,10 +14,18 @@ const POINTER_AT: usize = Stub::SIZE - POINTER_BYTES;
 const POINTER_BYTES: usize = 12;
 
 /// The drawables of one node, in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct NodeContents {
     /// Nestless, then nestable ones.
     sides: [Drawables; 2],
+}
+
+impl Default for NodeContents {
+    fn default() -> NodeContents {
+        NodeContents {
+            sides: [(); 2].map(|()| Drawables::shaded_at_once()),
+        }
+    }
 }
 
 impl NodeContents {

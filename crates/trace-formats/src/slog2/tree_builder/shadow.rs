@@ -11,6 +11,9 @@ use trace_model::{Ratios, TimeBBox, Topology, preview_index};
 /// End of a chain of indices.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Weights that are found without a look into a table.
+const RECENT: usize = 32;
+
 /// Lines of the first and the last vertex; the same one twice for an event.
 pub(super) type EndLines = [i32; 2];
 
@@ -60,18 +63,32 @@ pub(super) struct Shadows {
 }
 
 /// Finds shadows, and the weights of the node's own drawables, by what they are for. Only nodes that are open have one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ShadowIndex {
     shadows: EntryOffsets,
     weights: EntryOffsets,
+    /// Indices of weights that were found last, by category: programs do few different things on few lines at a time.
+    recent: [u32; RECENT],
     /// Bounds of children's shadows, each with the one before in its chain.
     pub(super) children: Vec<(TimeBBox, u32)>,
+}
+
+impl Default for ShadowIndex {
+    fn default() -> ShadowIndex {
+        ShadowIndex {
+            shadows: EntryOffsets::default(),
+            weights: EntryOffsets::default(),
+            recent: [NONE; RECENT],
+            children: Vec::new(),
+        }
+    }
 }
 
 impl ShadowIndex {
     pub(super) fn clear(&mut self) {
         self.shadows.clear();
         self.weights.clear();
+        self.recent = [NONE; RECENT];
         self.children.clear();
     }
 }
@@ -114,6 +131,27 @@ impl Shadows {
     /// The weight of the node's own drawables of this category on these lines, a new one if need be.
     #[inline]
     fn weight(
+        &mut self,
+        index: &mut ShadowIndex,
+        topology: Topology,
+        category: i32,
+        lines: EndLines,
+    ) -> u32 {
+        let recent = category as usize % RECENT;
+        let last = index.recent[recent];
+        if let Some(weight) = self.weights.get(last as usize)
+            && weight.category == category
+            && self.list[weight.shadow as usize].lines == lines
+        {
+            return last;
+        }
+        let slot = self.weight_in_table(index, topology, category, lines);
+        index.recent[recent] = slot;
+        slot
+    }
+
+    /// The same without those found last.
+    fn weight_in_table(
         &mut self,
         index: &mut ShadowIndex,
         topology: Topology,
