@@ -6,7 +6,8 @@ use super::handle_numbers::HandleNumbers;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
 use super::posted_receives::PostedReceives;
-use super::record::{Cargo, LeftState, MergedBody, MergedRecord, StateDetails};
+use super::ready_records::ReadyRecords;
+use super::record::{Cargo, MergedBody};
 use super::request_numbers::RequestNumbers;
 use super::request_operation::RequestMessages;
 use super::settings::MergeSettings;
@@ -83,7 +84,7 @@ pub(super) struct ProcessWalk<'a> {
     /// Time of the latest record, seconds.
     pub last: f64,
     /// Records that can be given.
-    pub out: Vec<MergedRecord>,
+    pub out: ReadyRecords,
     pub notes: Notes,
 }
 
@@ -134,7 +135,7 @@ impl<'a> ProcessWalk<'a> {
             counters: CounterOrder::new(&scan.counters, settings.counters),
             sides: HashSet::from(world_and_self),
             last: 0.0,
-            out: Vec::new(),
+            out: ReadyRecords::default(),
             notes: Notes {
                 folded_comms: places.folded(),
                 ..Notes::default()
@@ -156,17 +157,24 @@ impl<'a> ProcessWalk<'a> {
         id
     }
 
-    /// Seconds since zero on rank 0's clock, never less than before.
+    /// Seconds since zero on rank 0's clock.
+    #[inline]
+    fn seconds(&self, ticks: u64) -> f64 {
+        let ns = self.scan.clock.ns(ticks);
+        ns.wrapping_sub(self.settings.zero_ns) as f64 / 1e9
+    }
+
+    /// Goes to the time at `ticks`: seconds since zero on rank 0's clock, never less than before.
     #[inline]
     pub fn time(&mut self, ticks: u64) -> f64 {
-        let ns = self
-            .scan
-            .clock
-            .ns(ticks)
-            .wrapping_sub(self.settings.zero_ns);
-        let time = ns as f64 / 1e9;
-        if time > self.last {
-            self.last = time;
+        self.go_to(self.seconds(ticks))
+    }
+
+    /// Goes to a time; never back.
+    #[inline]
+    fn go_to(&mut self, seconds: f64) -> f64 {
+        if seconds > self.last {
+            self.last = seconds;
         }
         self.last
     }
@@ -180,15 +188,18 @@ impl<'a> ProcessWalk<'a> {
 
     #[inline]
     pub fn put(&mut self, place: CommPlace, thread: i32, body: MergedBody) {
-        self.out.push(MergedRecord {
-            header: Clog2RecordHeader {
-                time: self.last,
-                icomm: place.line,
-                rank: place.rank,
-                thread,
-            },
-            body,
-        });
+        self.out.push(self.header(place, thread), body);
+    }
+
+    /// Head of a record at the time of the latest one.
+    #[inline]
+    pub fn header(&self, place: CommPlace, thread: i32) -> Clog2RecordHeader {
+        Clog2RecordHeader {
+            time: self.last,
+            icomm: place.line,
+            rank: place.rank,
+            thread,
+        }
     }
 
     /// The call that `lane` stands at begins.
@@ -212,7 +223,9 @@ impl<'a> ProcessWalk<'a> {
             lane.counts.clear();
             return;
         };
+        self.time(call.start);
         self.begin_known_call(lane, call, state, plan);
+        self.time(call.stop());
         self.end_known_call(lane, call, state, plan);
     }
 
@@ -227,7 +240,10 @@ impl<'a> ProcessWalk<'a> {
     fn begin_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
         self.is_matching_only = lane.is_matching_only;
         match self.known(call.function) {
-            Some((state, plan)) => self.begin_known_call(lane, call, state, plan),
+            Some((state, plan)) => {
+                self.time(call.start);
+                self.begin_known_call(lane, call, state, plan);
+            }
             None => self.notes.unknown_calls += 1,
         }
     }
@@ -235,7 +251,10 @@ impl<'a> ProcessWalk<'a> {
     fn end_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
         self.is_matching_only = lane.is_matching_only;
         match self.known(call.function) {
-            Some((state, plan)) => self.end_known_call(lane, call, state, plan),
+            Some((state, plan)) => {
+                self.time(call.stop());
+                self.end_known_call(lane, call, state, plan);
+            }
             None => lane.counts.clear(),
         }
     }
@@ -248,7 +267,6 @@ impl<'a> ProcessWalk<'a> {
         state: &FunctionState,
         plan: Option<&FunctionPlan<'_>>,
     ) {
-        self.time(call.start);
         if !lane.pending.is_empty() {
             let made = plan.and_then(|p| p.handle(call.payload, p.new_comm?));
             let makes_type = plan.is_some_and(|p| p.new_type);
@@ -293,7 +311,6 @@ impl<'a> ProcessWalk<'a> {
         state: &FunctionState,
         plan: Option<&FunctionPlan<'_>>,
     ) {
-        self.time(call.stop());
         if !lane.pending.is_empty() {
             let place = lane.place;
             for pending in lane.pending.drain(..) {
@@ -336,37 +353,28 @@ impl<'a> ProcessWalk<'a> {
             // By itself, so that nothing that is not there is copied.
             return self.leave(lane.place, lane.thread, lane.began, etypes, None);
         }
-        let cargo = match state.cargo {
-            states::StateCargo::None => None,
-            _ => Some(self.cargo(state, call, |i| plan?.int(call.payload, i), access)),
-        };
-        let rest = cargo.as_ref().map_or(&[][..], |cargo| {
-            &cargo[size_of::<u64>()..state.cargo.bytes().max(size_of::<u64>())]
-        });
-        let mut counts = None;
-        if !self.settings.counters.is_empty() {
-            counts = Some(self.counters.counted(&lane.counts).unwrap_or_default());
-        }
-        lane.counts.clear();
-        let body = MergedBody::Leave(LeftState {
-            start: lane.began,
-            etypes,
-            cargo,
-            details: StateDetails::default(),
-            counts,
-        });
-        self.put(lane.place, lane.thread, body);
-        // Written where they stay: a copy would have to wait for small writes.
+        // What counters have counted stands behind the info, as details do, so what it has must be as long as it is.
+        let is_exact = state.has_details || !self.settings.counters.is_empty();
         let mut out = std::mem::take(&mut self.out);
-        if let Some(details) = out.last_mut().and_then(MergedRecord::details_mut) {
-            if state.has_details {
-                self.details(details, state.details, rest, &lane.group, plan, call);
-            } else if !self.settings.counters.is_empty() {
-                // Counts stand behind the info, so what it has must be as long as it is.
-                details.push(rest);
-            }
+        let header = self.header(lane.place, lane.thread);
+        let info = out.push_state(header, lane.began, etypes);
+        if !matches!(state.cargo, states::StateCargo::None) {
+            let cargo = self.cargo(state, call, |i| plan?.int(call.payload, i), access);
+            let bytes = if is_exact {
+                state.cargo.bytes()
+            } else {
+                CARGO_SIZE
+            };
+            info.push_data(&cargo[..bytes.min(CARGO_SIZE)]);
+        }
+        if state.has_details {
+            self.details(info, state.details, &lane.group, plan, call);
+        }
+        if !self.settings.counters.is_empty() {
+            info.set_counts(self.counters.counted(&lane.counts).unwrap_or_default());
         }
         self.out = out;
+        lane.counts.clear();
         lane.group.clear();
     }
 
@@ -389,14 +397,11 @@ impl<'a> ProcessWalk<'a> {
         etypes: [i32; 2],
         cargo: Option<Cargo>,
     ) {
-        let body = MergedBody::Leave(LeftState {
-            start,
-            etypes,
-            cargo,
-            details: StateDetails::default(),
-            counts: None,
-        });
-        self.put(place, thread, body);
+        let header = self.header(place, thread);
+        let info = self.out.push_state(header, start, etypes);
+        if let Some(cargo) = cargo {
+            info.push_data(&cargo);
+        }
     }
 
     /// An event without data.

@@ -22,8 +22,9 @@ impl Clog2Sink {
         match &record.body {
             MergedBody::Enter { etype } => self.writer.write_event(header, *etype, None),
             MergedBody::Leave(state) => {
-                let cargo = state.cargo.as_ref();
-                self.writer.write_event(header, state.etypes[1], cargo)
+                let cargo = state.info.cargo();
+                self.writer
+                    .write_event(header, state.etypes[1], cargo.as_ref())
             }
             MergedBody::Message { message, .. } => self.writer.write_message(header, message),
             _ => self.writer.write(&record.clog2()),

@@ -4,7 +4,7 @@
 use super::calls::ProcessWalk;
 use super::mpe_constants::{mpi_root, shown_root};
 use super::number_text::push_numbers;
-use super::record::StateDetails;
+use super::state_info::StateInfo;
 use blockfile::record::Record as Call;
 use trace_formats::clog2::states::{CallDetails, CompletedNumbers, PreparedNumber};
 use unify::lanes::StartedKind;
@@ -25,19 +25,16 @@ enum Amount {
 }
 
 impl ProcessWalk<'_> {
-    /// Appends the details of a call that has ended, behind what its cargo has after the CallID. `group` has the members of the group that it
-    /// names, in MPI_COMM_WORLD.
+    /// Appends the details of a call that has ended. `group` has the members of the group that it names, in MPI_COMM_WORLD.
     #[inline]
     pub(super) fn details(
         &mut self,
-        details: &mut StateDetails,
+        details: &mut StateInfo,
         wanted: CallDetails,
-        rest_of_cargo: &[u8],
         group: &[i32],
         plan: Option<&FunctionPlan<'_>>,
         call: &Call<'_>,
     ) {
-        details.push(rest_of_cargo);
         let int = |at| plan.and_then(|plan| plan.int(call.payload, at?));
         if wanted.root {
             let root = int(plan.and_then(|plan| plan.root));
@@ -198,7 +195,7 @@ impl ProcessWalk<'_> {
     /// Appends the communicator that a call has made.
     fn push_communicator(
         &self,
-        details: &mut StateDetails,
+        details: &mut StateInfo,
         plan: Option<&FunctionPlan<'_>>,
         call: &Call<'_>,
     ) {
@@ -215,19 +212,19 @@ impl ProcessWalk<'_> {
 }
 
 /// Appends a number, or −1.
-fn push_int(details: &mut StateDetails, number: Option<impl TryInto<i32>>) {
+fn push_int(details: &mut StateInfo, number: Option<impl TryInto<i32>>) {
     let number = number.and_then(|number| number.try_into().ok());
     details.push(&number.unwrap_or(UNKNOWN).to_be_bytes());
 }
 
 /// Appends a text.
-fn push_text(details: &mut StateDetails, text: &[u8]) {
+fn push_text(details: &mut StateInfo, text: &[u8]) {
     details.push(&(text.len() as u16).to_be_bytes());
     details.push(text);
 }
 
 /// Appends the ranks of a list as a text.
-fn push_ranks(details: &mut StateDetails, ranks: &[i32]) {
+fn push_ranks(details: &mut StateInfo, ranks: &[i32]) {
     let mut ranks: Vec<u32> = ranks
         .iter()
         .filter_map(|&rank| rank.try_into().ok())

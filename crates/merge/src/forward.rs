@@ -44,7 +44,8 @@ impl ForwardedRecord for MergedRecord {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{LeftState, StateDetails};
+    use super::super::record::LeftState;
+    use super::super::state_info::StateInfo;
     use super::*;
     use trace_formats::clog2::msg_etype;
     use unify::forward::{ForwardLimits, ForwardedMessages, Forwarding};
@@ -99,9 +100,7 @@ mod tests {
         let leave = LeftState {
             start,
             etypes,
-            cargo: None,
-            details: StateDetails::default(),
-            counts: None,
+            info: StateInfo::default(),
         };
         [
             record(start, MergedBody::Enter { etype: etypes[0] }),

@@ -26,6 +26,7 @@ pub mod operations;
 mod output_plan;
 pub mod outputs;
 mod posted_receives;
+mod ready_records;
 mod record;
 mod request_numbers;
 mod request_operation;
@@ -33,11 +34,11 @@ mod settings;
 pub mod slices;
 mod slog2;
 mod source;
+mod state_info;
 pub mod stream;
 mod user;
 
 pub use on_threads::on_threads;
-pub use record::{
-    Cargo, EventDefinition, LeftState, MergedBody, MergedRecord, StateDefinition, StateDetails,
-};
+pub use record::{Cargo, EventDefinition, LeftState, MergedBody, MergedRecord, StateDefinition};
 pub use source::{BlockFilesSource, SourceError};
+pub use state_info::StateInfo;

@@ -4,7 +4,6 @@
 
 use super::calls::ProcessWalk;
 use super::posted_receives::CompletedReceive;
-use super::record::MergedBody;
 use super::request_operation::{ReceiveOperation, RequestMessages, SendOperation};
 use blockfile::args::Array;
 use blockfile::encode::MpiStatus;
@@ -401,6 +400,7 @@ impl ProcessWalk<'_> {
         // Of some channels not all messages are drawn, or those of several communicators stand in one.
         let is_whole = self.settings.drawn_endpoints.is_none() && !place.folded;
         let ahead = if is_whole { ahead } else { 0 };
-        self.put(place, thread, MergedBody::Message { message, ahead });
+        let header = self.header(place, thread);
+        self.out.push_message(header, message, ahead);
     }
 }

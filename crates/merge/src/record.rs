@@ -7,6 +7,7 @@
 //!
 //! Ranks exchange records as [`MergedRecord::encode`] writes them, little-endian and with their size in front.
 
+use super::state_info::StateInfo;
 use trace_formats::clog2::{
     CARGO_SIZE, Clog2Body, Clog2CommEvent, Clog2ConstDef, Clog2EventDef, Clog2Msg, Clog2Record,
     Clog2RecordHeader, Clog2StateDef, Endian, MAX_RECORD_SIZE,
@@ -61,6 +62,9 @@ pub enum MergedBody {
     TimeShift(f64),
 }
 
+// Few bytes: records are written and read again a moment later.
+const _: () = assert!(size_of::<MergedRecord>() == 80);
+
 /// A state that has come to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftState {
@@ -68,13 +72,8 @@ pub struct LeftState {
     pub start: f64,
     /// Start and end event.
     pub etypes: [i32; 2],
-    /// Data of the end event.
-    pub cargo: Option<Cargo>,
-    /// What SLOG2 says of it behind the cargo, as the details of its definition say.
-    pub details: StateDetails,
-    /// Of a call in a trace with performance counters their counts, in the order of the names that the ranks have agreed on; empty if nothing was
-    /// counted in it. Of the cargo of such a call, what stands behind the CallID stands in the details, too: so the info is as long as its values are.
-    pub counts: Option<Box<[i64]>>,
+    /// What is known of it.
+    pub info: StateInfo,
 }
 
 /// Definition of a kind of state.
@@ -97,55 +96,6 @@ pub struct EventDefinition {
     pub whole_name: Option<String>,
 }
 
-/// Bytes of details that need no memory of their own.
-const SHORT_DETAILS: usize = 22;
-
-/// Values of the info of a state, big-endian.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StateDetails {
-    /// So many of these bytes.
-    Short(u8, [u8; SHORT_DETAILS]),
-    /// More.
-    Long(Box<[u8]>),
-}
-
-impl Default for StateDetails {
-    fn default() -> StateDetails {
-        StateDetails::Short(0, [0; SHORT_DETAILS])
-    }
-}
-
-impl StateDetails {
-    /// The values.
-    #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            StateDetails::Short(length, bytes) => &bytes[..usize::from(*length).min(SHORT_DETAILS)],
-            StateDetails::Long(bytes) => bytes,
-        }
-    }
-
-    /// Whether there are none.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        matches!(self, StateDetails::Short(0, _))
-    }
-
-    /// Appends bytes to those that are there.
-    #[inline]
-    pub fn push(&mut self, more: &[u8]) {
-        if let StateDetails::Short(length, bytes) = self {
-            let begin = usize::from(*length);
-            if let Some(room) = bytes.get_mut(begin..begin + more.len()) {
-                room.copy_from_slice(more);
-                *length += more.len() as u8;
-                return;
-            }
-        }
-        *self = StateDetails::Long([self.bytes(), more].concat().into());
-    }
-}
-
 /// Kinds of encoded records.
 mod kind {
     pub const ENTER: u32 = 0;
@@ -159,26 +109,17 @@ mod kind {
 const HEAD_BYTES: usize = 28;
 
 impl MergedRecord {
-    /// Details of the state that the record is about the end of; `None` of other records.
-    #[inline]
-    pub(super) fn details_mut(&mut self) -> Option<&mut StateDetails> {
-        match &mut self.body {
-            MergedBody::Leave(state) => Some(&mut state.details),
-            _ => None,
-        }
-    }
-
     /// The record that a CLOG2 file has of it.
     #[inline]
     pub fn clog2(&self) -> Clog2Record {
-        let event = |etype, cargo: &Option<Cargo>| match *cargo {
+        let event = |etype, cargo| match cargo {
             None => Clog2Body::Bare { etype },
             Some(bytes) => Clog2Body::Cargo { etype, bytes },
         };
         let body = match &self.body {
             MergedBody::Enter { etype } => Clog2Body::Bare { etype: *etype },
-            MergedBody::Leave(state) => event(state.etypes[1], &state.cargo),
-            MergedBody::Event { etype, cargo } => event(*etype, cargo),
+            MergedBody::Leave(state) => event(state.etypes[1], state.info.cargo()),
+            MergedBody::Event { etype, cargo } => event(*etype, *cargo),
             MergedBody::Message { message, .. } => Clog2Body::Msg(*message),
             MergedBody::Comm(event) => Clog2Body::Comm(*event),
             MergedBody::State(state) => Clog2Body::StateDef(state.def),
@@ -215,13 +156,13 @@ impl MergedRecord {
                 to.extend_from_slice(&state.start.to_le_bytes());
                 to.extend_from_slice(&state.etypes[0].to_le_bytes());
                 to.extend_from_slice(&state.etypes[1].to_le_bytes());
-                put_cargo(to, state.cargo.as_ref());
-                let details = state.details.bytes();
-                // The longest one is that of a text, which has at most 32767 bytes: one bit is left.
-                let length = details.len() as u16 | u16::from(state.counts.is_some()) << 15;
+                let (bytes, counts) = (state.info.bytes(), state.info.counts());
+                to.push(state.info.data_bytes() as u8);
+                // The longest info is that of a text, which has at most 32767 bytes, and a few numbers.
+                let length = (bytes.len() as u32) << 1 | u32::from(counts.is_some());
                 to.extend_from_slice(&length.to_le_bytes());
-                to.extend_from_slice(details);
-                let counts = state.counts.iter().flatten();
+                to.extend_from_slice(bytes);
+                let counts = counts.into_iter().flatten();
                 counts.for_each(|count| to.extend_from_slice(&count.to_le_bytes()));
             }
             MergedBody::Event { etype, cargo } => {
@@ -295,14 +236,11 @@ impl MergedRecord {
                     i32::from_le_bytes(take(rest)?),
                     i32::from_le_bytes(take(rest)?),
                 ];
-                let cargo = take_cargo(rest)?;
-                let (details, has_counts) = take_details(rest)?;
+                let info = take_info(rest)?;
                 MergedBody::Leave(LeftState {
                     start,
                     etypes,
-                    cargo,
-                    details,
-                    counts: has_counts.then(|| take_counts(rest)),
+                    info,
                 })
             }
             kind::EVENT => MergedBody::Event {
@@ -339,17 +277,20 @@ fn take_cargo(rest: &mut &[u8]) -> Option<Option<Cargo>> {
 }
 
 #[inline]
-fn take_details(rest: &mut &[u8]) -> Option<(StateDetails, bool)> {
-    let length = u16::from_le_bytes(take(rest)?);
-    let has_counts = length >> 15 == 1;
-    let (bytes, others) = rest.split_at_checked((length & 0x7fff).into())?;
-    *rest = others;
-    let mut details = StateDetails::default();
-    details.push(bytes);
-    Some((details, has_counts))
+fn take_info(rest: &mut &[u8]) -> Option<StateInfo> {
+    let [data] = take(rest)?;
+    let length = u32::from_le_bytes(take(rest)?);
+    let (bytes, others) = rest.split_at_checked(length as usize >> 1)?;
+    let (data, details) = bytes.split_at_checked(data.into())?;
+    let mut info = StateInfo::default();
+    info.push_data(data);
+    info.push(details);
+    if length & 1 == 1 {
+        info.set_counts(take_counts(others));
+    }
+    Some(info)
 }
 
-#[inline]
 fn take_counts(rest: &[u8]) -> Box<[i64]> {
     let (counts, _) = rest.as_chunks();
     counts.iter().copied().map(i64::from_le_bytes).collect()
@@ -425,21 +366,23 @@ mod tests {
         let leave = (
             -1e9..1e9,
             any::<[i32; 2]>(),
-            cargo(),
+            prop::collection::vec(any::<u8>(), 0..=CARGO_SIZE),
             prop::collection::vec(any::<u8>(), 0..40),
             proptest::option::of(prop::collection::vec(any::<i64>(), 0..5)),
         );
         prop_oneof![
             any::<i32>().prop_map(|etype| MergedBody::Enter { etype }),
-            leave.prop_map(|(start, etypes, cargo, detail_bytes, counts)| {
-                let mut details = StateDetails::default();
-                details.push(&detail_bytes);
+            leave.prop_map(|(start, etypes, data, details, counts)| {
+                let mut info = StateInfo::default();
+                info.push_data(&data);
+                info.push(&details);
+                if let Some(counts) = counts {
+                    info.set_counts(counts.into());
+                }
                 MergedBody::Leave(LeftState {
                     start,
                     etypes,
-                    cargo,
-                    details,
-                    counts: counts.map(Vec::into_boxed_slice),
+                    info,
                 })
             }),
             (any::<i32>(), cargo()).prop_map(|(etype, cargo)| MergedBody::Event { etype, cargo }),

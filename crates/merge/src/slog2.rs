@@ -19,14 +19,8 @@ pub(super) fn whole<'r>(record: &MergedRecord, state: &'r LeftState) -> WholeSta
         header: record.header,
         start: state.start,
         etypes: state.etypes,
-        info: match &state.cargo {
-            None => &[],
-            Some(bytes) if state.details.is_empty() && state.counts.is_none() => bytes,
-            // Of the cargo only the CallID: what else is in it begins the details.
-            Some(bytes) => &bytes[..size_of::<u64>()],
-        },
-        details: state.details.bytes(),
-        counts: state.counts.as_deref().unwrap_or_default(),
+        info: state.info.bytes(),
+        counts: state.info.counts().unwrap_or_default(),
     }
 }
 

@@ -33,11 +33,10 @@ pub struct WholeState<'a> {
     pub start: f64,
     /// Numbers of the events that would begin and end the state in a CLOG2 file.
     pub etypes: [i32; 2],
-    /// Info of the state, as the format of the state's definition says, without what counters have counted. More may stand behind it only in
-    /// files without counters ([`Drawing::name_counters`]): what stands there would be taken for their counts.
+    /// Info of the state: the data of its end event, as the format of its definition says, and further values, as the details of the definition
+    /// say. Without details there may be more data than the format says, but only in files without counters ([`Drawing::name_counters`]): what
+    /// stands there would be taken for their counts.
     pub info: &'a [u8],
-    /// Further values of the info, as the details of the definition say; `info` has then as many bytes as its format says.
-    pub details: &'a [u8],
     /// Counts of performance counters in the state, in the order of [`Drawing::name_counters`]; empty if nothing has.
     pub counts: &'a [i64],
 }
@@ -50,8 +49,8 @@ pub struct Drawing {
     matching: RecordMatching,
     /// If there are any.
     counted: Option<Box<Counted>>,
-    /// Info of a state with details.
-    detailed: Vec<u8>,
+    /// Info of a state with counts.
+    with_counts: Vec<u8>,
     /// Number of drawables so far.
     drawn: u64,
     pub(super) warnings: Warnings,
@@ -81,7 +80,7 @@ impl Drawing {
             lines: LineNumbering::new(preamble),
             matching: RecordMatching::new(),
             counted: None,
-            detailed: Vec::new(),
+            with_counts: Vec::new(),
             drawn: 0,
             warnings: Warnings::default(),
             odd: Odd::default(),
@@ -125,7 +124,7 @@ impl Drawing {
     }
 
     /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning; `details` is the format of
-    /// [`WholeState::details`], where it has such.
+    /// what [`WholeState::info`] has behind that, where it has such.
     pub fn define_state(
         &mut self,
         def: &clog2::Clog2StateDef,
@@ -264,14 +263,13 @@ impl Drawing {
             Ok(slot) => {
                 let vertices = times.map(|time| Vertex { time, line });
                 let born = self.drawn;
-                if state.details.is_empty() && state.counts.is_empty() {
+                if state.counts.is_empty() {
                     return self.draw(slot, Some(state.info), &vertices, born, put);
                 }
-                let info = &mut self.detailed;
+                let info = &mut self.with_counts;
                 info.clear();
                 info.extend_from_slice(state.info);
-                info.extend_from_slice(state.details);
-                if let Some(counted) = self.counted.as_ref().filter(|_| !state.counts.is_empty()) {
+                if let Some(counted) = &self.counted {
                     counted.append(&mut self.categories, slot, info, state.counts);
                 }
                 self.draw(slot, None, &vertices, born, put)
@@ -393,7 +391,7 @@ impl Drawing {
         }
     }
 
-    /// Draws with this info, or with that in `detailed`.
+    /// Draws with this info, or with that in `with_counts`.
     #[inline]
     fn draw<E>(
         &mut self,
@@ -420,7 +418,7 @@ impl Drawing {
         let drawable = NewDrawable {
             topology,
             category,
-            info: info.unwrap_or(&self.detailed),
+            info: info.unwrap_or(&self.with_counts),
             vertices,
         };
         put(&drawable, born)?;
