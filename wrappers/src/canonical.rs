@@ -26,7 +26,7 @@ impl Table {
     /// LENGTH ROOT BYREF EXTENT SENTINELS INPLACE IF`. Parameters are named by position from 0, lists are separated by commas, and `-`
     /// stands for nothing.
     pub fn canonical(&self) -> String {
-        let mut text = String::new();
+        let mut text = String::with_capacity(LENGTH);
         for f in &self.functions {
             push_function(&mut text, f);
             for p in &f.params {
@@ -37,65 +37,60 @@ impl Table {
     }
 }
 
+/// Bytes that the text of `mpi.table` has room in.
+const LENGTH: usize = 1 << 18;
+
 fn push_function(text: &mut String, f: &Function) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        text,
-        "{} {} {} {} {} {}",
-        f.name,
-        f.class.word(),
-        OrDash(f.io.as_ref()),
-        f.returns.word(),
-        List(f.creates.iter()),
-        OrDash(f.frees)
-    );
+    text.push_str(&f.name);
+    push_word(text, f.class.word());
+    push_value(text, f.io.as_ref());
+    push_word(text, f.returns.word());
+    push_list(text, &f.creates);
+    push_value(text, f.frees);
+    text.push('\n');
 }
 
 fn push_param(text: &mut String, p: &Param) {
-    let _ = writeln!(
-        text,
-        " {} {} {} {} {} {} {} {} {} {} {}",
-        p.name,
-        p.direction.word(),
-        p.kind.word(),
-        p.ctype.word(),
-        OrDash(p.len.as_ref()),
-        OrDash(p.root_only.then_some("root")),
-        OrDash(p.by_address.then_some("byref")),
-        OrDash(p.extent),
-        List(p.sentinels.iter().map(|sentinel| sentinel.word())),
-        OrDash(p.inplace),
-        OrDash(p.set_if)
-    );
+    let mark = |is_set, word| if is_set { word } else { NOTHING };
+    push_word(text, &p.name);
+    push_word(text, p.direction.word());
+    push_word(text, p.kind.word());
+    push_word(text, p.ctype.word());
+    push_value(text, p.len.as_ref());
+    push_word(text, mark(p.root_only, "root"));
+    push_word(text, mark(p.by_address, "byref"));
+    push_value(text, p.extent);
+    push_list(text, p.sentinels.iter().map(|sentinel| sentinel.word()));
+    push_value(text, p.inplace);
+    push_value(text, p.set_if);
+    text.push('\n');
 }
 
-/// A value, or `-` for none.
-struct OrDash<T>(Option<T>);
+/// Stands for no value, and for an empty list.
+const NOTHING: &str = "-";
 
-impl<T: Display> Display for OrDash<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(value) => value.fmt(f),
-            None => f.write_str("-"),
+fn push_word(text: &mut String, word: &str) {
+    text.push(' ');
+    text.push_str(word);
+}
+
+/// A value, if there is one. Most have none, so the machinery of formats is not called for every word.
+fn push_value(text: &mut String, value: Option<impl Display>) {
+    match value {
+        Some(value) => {
+            // Writing to a String cannot fail.
+            let _ = write!(text, " {value}");
         }
+        None => push_word(text, NOTHING),
     }
 }
 
-/// Values separated by commas, or `-` for an empty list.
-struct List<I>(I);
-
-impl<I: Iterator<Item: Display> + Clone> Display for List<I> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (nth, value) in self.0.clone().enumerate() {
-            if nth > 0 {
-                f.write_str(",")?;
-            }
-            value.fmt(f)?;
-        }
-        match self.0.clone().next() {
-            Some(_) => Ok(()),
-            None => f.write_str("-"),
-        }
+/// Values separated by commas.
+fn push_list(text: &mut String, values: impl IntoIterator<Item: Display>) {
+    let mut values = values.into_iter();
+    push_value(text, values.next());
+    for value in values {
+        let _ = write!(text, ",{value}");
     }
 }
 

@@ -42,13 +42,18 @@ struct TableEntry<'a> {
     dumpi_fields: Option<TableLine<'a>>,
 }
 
+/// Words that few lines have more of.
+const USUAL_WORDS: usize = 8;
+
 /// Reads the whole table.
 pub(crate) fn parse(text: &str) -> Result<Table, ParseError> {
     let mut colors = HashMap::new();
     let mut entries: Vec<TableEntry> = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let content = line.split('#').next().unwrap_or("");
-        let words: Vec<&str> = content.split_whitespace().collect();
+        let comment = line.bytes().position(|byte| byte == b'#');
+        let content = &line[..comment.unwrap_or(line.len())];
+        let mut words = Vec::with_capacity(USUAL_WORDS);
+        words.extend(content.split_ascii_whitespace());
         let indented = content.starts_with(' ');
         let line = TableLine {
             number: index + 1,
