@@ -641,7 +641,9 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
             return Err(Unmerged::Missed(Missed::OutOfStep { least, most }));
         }
         arrivals.starved
-    } else if let Some(absent) = meeting::absent(world.size) {
+    } else if world.size > 1
+        && let Some(absent) = meeting::absent(world.size)
+    {
         return Err(Unmerged::Missed(Missed::Absent(absent)));
     } else {
         u64::from(is_starved)
