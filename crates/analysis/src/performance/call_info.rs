@@ -2,7 +2,8 @@
 //!
 //! [`CallDetails`]: trace_formats::clog2::states::CallDetails
 
-use trace_model::{Category, InfoValue, info_values};
+use super::chosen_values::ChosenValues;
+use trace_model::{Category, InfoValue};
 
 /// Numbers that one text names at most.
 const MAX_NAMED: usize = 1 << 16;
@@ -54,10 +55,9 @@ impl NamedValue {
 }
 
 /// Reads the infos of a category.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct InfoReader {
-    /// What each value is; empty if none of them matters.
-    values: Box<[Option<NamedValue>]>,
+    values: ChosenValues<NamedValue>,
 }
 
 /// A communicator that a call makes.
@@ -104,11 +104,8 @@ pub(super) struct CallInfo {
 
 impl InfoReader {
     pub(super) fn of(category: &Category) -> InfoReader {
-        let keys = category.info_keys.iter();
-        let values: Box<[Option<NamedValue>]> = keys.map(|key| NamedValue::of(&key.0)).collect();
-        match values.iter().any(Option::is_some) {
-            true => InfoReader { values },
-            false => InfoReader::default(),
+        InfoReader {
+            values: ChosenValues::of(category, NamedValue::of),
         }
     }
 
@@ -117,33 +114,30 @@ impl InfoReader {
         !self.values.is_empty()
     }
 
-    /// Reads what the info of a call of this category says, in place of what `found` has.
-    pub(super) fn read(&self, category: &Category, info: &[u8], found: &mut CallInfo) {
+    /// Reads what the info of a call says, in place of what `found` has.
+    pub(super) fn read(&self, info: &[u8], found: &mut CallInfo) {
         found.clear();
-        if self.values.is_empty() {
-            return;
-        }
-        for ((_, value), named) in info_values(category, info).zip(&self.values) {
-            match (named, value) {
-                (Some(named), InfoValue::Integer(number)) => found.put_number(*named, number),
-                (Some(named), InfoValue::Text(text)) => found.put_text(*named, text),
-                _ => {}
-            }
-        }
+        self.values.read(info, |named, value| match value {
+            InfoValue::Integer(number) => found.put_number(named, number),
+            InfoValue::Text(text) => found.put_text(named, text),
+            InfoValue::Hex(_) | InfoValue::Real(_) => {}
+        });
     }
 }
 
 impl CallInfo {
     /// Forgets everything but the room for lists.
     fn clear(&mut self) {
-        let [mut completes, mut ranks] = [&mut self.completes, &mut self.ranks].map(std::mem::take);
-        completes.clear();
-        ranks.clear();
-        *self = CallInfo {
-            completes,
-            ranks,
-            ..CallInfo::default()
-        };
+        self.root = None;
+        self.request = None;
+        self.completes.clear();
+        self.handle = None;
+        self.ranks.clear();
+        self.target = None;
+        self.is_exclusive = false;
+        self.prepared = None;
+        self.started = None;
+        self.made = None;
     }
 
     fn put_number(&mut self, named: NamedValue, number: i64) {

@@ -9,8 +9,8 @@ use super::coming::MAX_REQUESTS;
 use super::history::{CausedStretch, RootCause};
 use super::kept_waits::KeptWait;
 use super::lane::{
-    EndedProbe, LineUse, OneSidedCall, OpenCall, PostedReceive, PreparedOperation, RankRequests,
-    WaitEnd,
+    BegunCall, EndedProbe, LineUse, OneSidedCall, OpenCall, PostedReceive, PreparedOperation,
+    RankRequests, WaitEnd,
 };
 use super::message::{EndedCall, SenderCall};
 use super::pass::{WaitPass, region_place};
@@ -42,16 +42,14 @@ impl WaitPass<'_> {
     ) {
         self.counts.calls += 1;
         self.lacking.call(category);
-        let mut found = std::mem::take(&mut self.info);
-        let reader = &self.infos[category as usize];
+        let mut found = self.info.take().unwrap_or_default();
+        self.infos[category as usize].read(info, &mut found);
         let definition = self.categories[category as usize];
-        reader.read(definition, info, &mut found);
         let by_file = &mut self.by_file;
         by_file.begin(line.lane, (category, definition), start, found.handle, info);
         let lane = &mut self.lanes[line.lane as usize];
         let clocks = lane.clocks;
-        let former = lane.former_call.take();
-        let call = OpenCall {
+        let begun = BegunCall {
             serial,
             category,
             role,
@@ -60,19 +58,14 @@ impl WaitPass<'_> {
             start,
             enter: start.max(self.focus.from.min(self.focus.to)),
             clocks,
-            needs: clocks,
-            late_send: None,
-            late_receive: None,
-            operation: None,
-            file_access: None,
-            first_transfer: None,
-            sends: Vec::new(),
-            completes: Vec::new(),
-            starts: Vec::new(),
-            one_sided: None,
-            posted: Vec::new(),
         };
-        let mut call = call.in_place_of(former);
+        let mut call = match lane.former_call.take() {
+            Some(mut former) => {
+                former.replace(begun);
+                former
+            }
+            None => Box::new(OpenCall::new(begun)),
+        };
         if let Some(made) = &found.made {
             self.make_comm(line.lane, made);
         }
@@ -112,7 +105,7 @@ impl WaitPass<'_> {
             _ => {}
         }
         self.lanes[line.lane as usize].call = Some(call);
-        self.info = found;
+        self.info = Some(found);
     }
 
     /// A call starts what its info tells: a send or a receive, or persistent operations of any kind.
@@ -462,18 +455,21 @@ impl WaitPass<'_> {
         }
         self.cut_to_focus(causes);
         let waiting = &mut self.lanes[lane as usize];
-        waiting.sums.waiting += seconds;
-        if waiting.thread == 0 {
-            self.by_region[region_place(region)].waiting += seconds;
-            if let Some((by_comm, _)) = self.by_comm.get_mut(comm as usize) {
-                by_comm.waiting += seconds;
-            }
+        let is_main = waiting.thread == 0;
+        if is_main {
             for spans in &mut self.spans {
                 spans.add_wait(causes);
             }
         }
         if self.is_second {
             return;
+        }
+        waiting.sums.waiting += seconds;
+        if is_main {
+            self.by_region[region_place(region)].waiting += seconds;
+            if let Some((by_comm, _)) = self.by_comm.get_mut(comm as usize) {
+                by_comm.waiting += seconds;
+            }
         }
         for stretch in &*causes {
             self.lanes[stretch.cause.lane as usize].caused += stretch.seconds();

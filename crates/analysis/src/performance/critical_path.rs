@@ -1,5 +1,6 @@
 //! The critical path: backwards from the end of the focus, along a rank, and at a wait over to the rank that was waited for.
 
+use super::clocks::{earlier_of, later_of};
 use super::longest::{Lasting, Longest};
 use trace_model::hash::Map;
 
@@ -123,7 +124,7 @@ impl PathProfile {
             if start >= to {
                 break;
             }
-            seconds += (end.min(to) - start.max(from)).max(0.0);
+            seconds += later_of(earlier_of(end, to) - later_of(start, from), 0.0);
             if end > to {
                 break;
             }

@@ -3,12 +3,14 @@
 //! That needs nothing of what an analysis finds, so another thread may do it: it puts events into an [`EventBatch`], and who takes that knows which
 //! lanes come next.
 
-use super::ending::Ending;
+use super::chosen_values::ChosenValues;
+use super::clocks::{earlier_of, later_of};
+use super::ending::{Ending, Endings};
 use super::lane::LineUse;
 use super::role::CategoryRole;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use trace_model::{Category, CommNames, Drawable, NumberMap, TimeBBox, Topology};
+use trace_model::{
+    Category, CommNames, Drawable, InfoValue, MessageField, NumberMap, TimeBBox, Topology,
+};
 
 /// Something that happens at a time. Times are seconds since the log's time zero.
 #[derive(Clone, Copy, Debug)]
@@ -144,10 +146,12 @@ pub(super) struct CategoryUse<'a> {
 #[derive(Debug)]
 pub(super) struct EventOrder<'a> {
     categories: Vec<CategoryUse<'a>>,
+    /// Tag and size of messages, by category.
+    message_values: Vec<ChosenValues<MessageField>>,
     category_places: NumberMap<u32>,
     /// Places of lines, and their lanes, by the numbers of the lines.
     lines: NumberMap<(u32, u32)>,
-    endings: BinaryHeap<Reverse<Ending>>,
+    endings: Endings,
     held: Vec<HeldMessage>,
     /// Places of messages that have arrived.
     free: Vec<u32>,
@@ -171,7 +175,9 @@ impl<'a> EventOrder<'a> {
     ) -> EventOrder<'a> {
         let categories: Vec<CategoryUse<'a>> = categories.collect();
         let category_places = (0..).zip(&categories);
+        let values = |one: &CategoryUse<'_>| ChosenValues::of(one.category, MessageField::of);
         EventOrder {
+            message_values: categories.iter().map(values).collect(),
             category_places: category_places
                 .map(|(nth, one)| (one.category.index, nth))
                 .collect(),
@@ -180,7 +186,7 @@ impl<'a> EventOrder<'a> {
                 .zip(lines)
                 .map(|(nth, line)| (line.id, (nth, line.lane)))
                 .collect(),
-            endings: BinaryHeap::new(),
+            endings: Endings::default(),
             held: Vec::new(),
             free: Vec::new(),
             places: 0,
@@ -209,12 +215,20 @@ impl<'a> EventOrder<'a> {
         let Some(&category) = self.category_places.get(drawable.category) else {
             return;
         };
-        let bounds = drawable.bounds();
+        let bounds = match drawable.vertices.len() {
+            // Nearly all have two.
+            2 => TimeBBox {
+                earliest: earlier_of(first.time, last.time),
+                latest: later_of(first.time, last.time),
+            },
+            _ => drawable.bounds(),
+        };
         if self.bounds == TimeBBox::EMPTY {
             let time = bounds.earliest;
             batch.events.push(Event::Begin { time });
         }
-        self.bounds.include(bounds);
+        self.bounds.earliest = earlier_of(self.bounds.earliest, bounds.earliest);
+        self.bounds.latest = later_of(self.bounds.latest, bounds.latest);
         let mut time = bounds.earliest;
         if time < self.now {
             self.counts.out_of_order += 1;
@@ -225,10 +239,10 @@ impl<'a> EventOrder<'a> {
         }
         let end = bounds.latest.max(time);
         let CategoryUse {
-            category: definition,
             role,
             tells,
             has_info,
+            ..
         } = self.categories[category as usize];
         let info = batch.keep(if tells || has_info {
             drawable.info
@@ -259,16 +273,14 @@ impl<'a> EventOrder<'a> {
                 category,
                 info,
             }));
-            self.endings.push(Reverse(Ending::state(end, serial, lane)));
+            self.endings.push(Ending::state(end, serial, lane));
             return;
         }
         if (drawable.topology, role) == (Topology::Arrow, CategoryRole::Message)
             && let Some(&(_, from)) = self.lines.get(first.line)
             && let Some(&(_, to)) = self.lines.get(last.line)
         {
-            let info = trace_model::message(definition, drawable.info);
-            let bytes = info.and_then(|info| u64::try_from(info.size).ok());
-            let bytes = bytes.unwrap_or(0);
+            let bytes = message_bytes(&self.message_values[category as usize], drawable.info);
             self.counts.messages += 1;
             self.counts.message_bytes += bytes;
             self.counts.backward_messages += u64::from(last.time < first.time);
@@ -289,12 +301,8 @@ impl<'a> EventOrder<'a> {
     /// What begins from now on begins at `time`.
     fn go_to(&mut self, time: f64, batch: &mut EventBatch) {
         self.send_held(batch);
-        while let Some(&Reverse(ending)) = self.endings.peek() {
-            if ending.time > time {
-                break;
-            }
-            self.endings.pop();
-            let time = ending.time;
+        while let Some(ending) = self.endings.pop_until(time) {
+            let time = ending.time();
             batch.events.push(match ending.state_serial() {
                 Some(serial) => Event::Leave {
                     time,
@@ -328,10 +336,24 @@ impl<'a> EventOrder<'a> {
             });
             self.sent += 1;
             let end = held.end.max(self.now);
-            self.endings
-                .push(Reverse(Ending::message(end, self.sent, place)));
+            self.endings.push(Ending::message(end, self.sent, place));
         }
     }
+}
+
+/// Bytes of a message; 0 if its info does not have both tag and size.
+fn message_bytes(values: &ChosenValues<MessageField>, info: &[u8]) -> u64 {
+    let (mut has_tag, mut size) = (false, None);
+    values.read(info, |field, value| {
+        let InfoValue::Integer(number) = value else {
+            return;
+        };
+        match field {
+            MessageField::Tag => has_tag = i32::try_from(number).is_ok(),
+            MessageField::Size => size = u64::try_from(number).ok(),
+        }
+    });
+    size.filter(|_| has_tag).unwrap_or(0)
 }
 
 #[cfg(test)]

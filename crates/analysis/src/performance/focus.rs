@@ -1,5 +1,6 @@
 //! What is looked at: one range of time, or several with gaps between them.
 
+use super::clocks::{earlier_of, later_of};
 use trace_model::TimeBBox;
 
 /// The time that is looked at.
@@ -53,7 +54,7 @@ impl Focus {
     /// Seconds of it between two times.
     #[inline]
     pub(super) fn within(&self, from: f64, to: f64) -> f64 {
-        let (from, to) = (from.max(self.from), to.min(self.to));
+        let (from, to) = (later_of(from, self.from), earlier_of(to, self.to));
         if to <= from {
             return 0.0;
         }

@@ -1,5 +1,6 @@
 //! What a rank did lately and whom it waited for, so that a wait for it is followed to its root causes.
 
+use super::clocks::{earlier_of, later_of};
 use super::prefetch::prefetch;
 
 /// Stretches that are kept of a rank. When there are more, neighbours of the older half become one.
@@ -90,16 +91,14 @@ impl RecentHistory {
     fn join_neighbours(&mut self) {
         const HALF: usize = MAX_KEPT / 2;
         for nth in 0..HALF / 2 {
-            let [first, last] = [self.stretches[2 * nth], self.stretches[2 * nth + 1]];
-            let longer = if last.seconds() >= first.seconds() {
-                last
-            } else {
-                first
-            };
+            let pair = [self.stretches[2 * nth], self.stretches[2 * nth + 1]];
+            let [first, last] = &pair;
+            // Which one is longer cannot be foreseen: looked up and not branched for.
+            let longer = usize::from(last.seconds() >= first.seconds());
             self.stretches[nth] = CausedStretch {
                 from: first.from,
                 to: last.to,
-                cause: longer.cause,
+                cause: pair[longer].cause,
             };
         }
         self.stretches.copy_within(HALF.., HALF / 2);
@@ -125,12 +124,12 @@ impl RecentHistory {
             if stretch.from >= to {
                 break;
             }
-            add(at, stretch.from.min(to), otherwise);
-            let begin = stretch.from.max(at);
-            add(begin, stretch.to.min(to), stretch.cause);
-            at = stretch.to.max(at);
+            add(at, earlier_of(stretch.from, to), otherwise);
+            let begin = later_of(stretch.from, at);
+            add(begin, earlier_of(stretch.to, to), stretch.cause);
+            at = later_of(stretch.to, at);
         }
-        add(at.min(to), to, otherwise);
+        add(earlier_of(at, to), to, otherwise);
     }
 }
 

@@ -103,27 +103,66 @@ pub(super) struct OpenCall {
     pub posted: Vec<PostedReceive>,
 }
 
+/// What is known of a call when it begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BegunCall {
+    pub serial: u64,
+    pub category: u32,
+    pub role: CategoryRole,
+    pub line: LineUse,
+    pub region: Option<u32>,
+    pub start: f64,
+    pub enter: f64,
+    pub clocks: ReplayClocks,
+}
+
 impl OpenCall {
-    /// The call in place of a former one, whose room for lists it takes over.
-    pub(super) fn in_place_of(self, former: Option<Box<OpenCall>>) -> Box<OpenCall> {
-        let Some(mut place) = former else {
-            return Box::new(self);
-        };
-        let [sends, completes, starts] =
-            [&mut place.sends, &mut place.completes, &mut place.starts].map(|list| {
-                list.clear();
-                std::mem::take(list)
-            });
-        let mut posted = std::mem::take(&mut place.posted);
-        posted.clear();
-        *place = OpenCall {
-            sends,
-            completes,
-            starts,
-            posted,
-            ..self
-        };
-        place
+    /// A call that has begun.
+    pub(super) fn new(begun: BegunCall) -> OpenCall {
+        OpenCall {
+            serial: begun.serial,
+            category: begun.category,
+            role: begun.role,
+            line: begun.line,
+            region: begun.region,
+            start: begun.start,
+            enter: begun.enter,
+            clocks: begun.clocks,
+            needs: begun.clocks,
+            late_send: None,
+            late_receive: None,
+            operation: None,
+            file_access: None,
+            first_transfer: None,
+            sends: Vec::new(),
+            completes: Vec::new(),
+            starts: Vec::new(),
+            one_sided: None,
+            posted: Vec::new(),
+        }
+    }
+
+    /// A call that has begun, in place of a former one, whose room for lists it takes over.
+    pub(super) fn replace(&mut self, begun: BegunCall) {
+        self.serial = begun.serial;
+        self.category = begun.category;
+        self.role = begun.role;
+        self.line = begun.line;
+        self.region = begun.region;
+        self.start = begun.start;
+        self.enter = begun.enter;
+        self.clocks = begun.clocks;
+        self.needs = begun.clocks;
+        self.late_send = None;
+        self.late_receive = None;
+        self.operation = None;
+        self.file_access = None;
+        self.first_transfer = None;
+        self.sends.clear();
+        self.completes.clear();
+        self.starts.clear();
+        self.one_sided = None;
+        self.posted.clear();
     }
 
     pub(super) fn place(&self) -> CallPlace {

@@ -3,7 +3,7 @@
 
 use super::by_file::SumsOfFiles;
 use super::call_info::{CallInfo, InfoReader};
-use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
+use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, earlier_of, later, later_of};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
 use super::end_marks::EndMarks;
@@ -99,8 +99,8 @@ pub(super) struct WaitPass<'a> {
     pub(super) assumptions: [Assumption; REPLAYS],
     /// Whether this is the second pass, which adds up only what the first one could not.
     pub is_second: bool,
-    /// Room for the info of a call, and for the causes of a wait.
-    pub(super) info: CallInfo,
+    /// Room for the info of a call, while none is looked at, and for the causes of a wait.
+    pub(super) info: Option<Box<CallInfo>>,
     pub(super) causes: Vec<CausedStretch>,
     pub waits: WaitSums,
     /// Messages and waits by pair of ranks.
@@ -225,7 +225,7 @@ impl<'a> WaitPass<'a> {
             uncounted: 0,
             assumptions,
             is_second: false,
-            info: CallInfo::default(),
+            info: None,
             causes: Vec::new(),
             waits: WaitSums::default(),
             pairs: PairSums::new(&ranks),
@@ -453,14 +453,12 @@ impl<'a> WaitPass<'a> {
     #[inline]
     pub(super) fn advance(&mut self, lane_number: u32, time: f64) {
         let lane = &mut self.lanes[lane_number as usize];
-        let (from, to) = (lane.now.max(self.focus.from), time.min(self.focus.to));
-        lane.now = lane.now.max(time);
+        let from = later_of(lane.now, self.focus.from);
+        let to = earlier_of(time, self.focus.to);
+        lane.now = later_of(lane.now, time);
         let seconds = self.focus.within(from, to);
         if seconds > 0.0 && seconds.is_finite() {
             let top = lane.stack.last();
-            if let Some(top) = top {
-                self.times[top.category as usize].exclusive += seconds;
-            }
             let category = top.map(|top| top.category);
             if let Some(path) = &mut self.path {
                 path.add(lane_number, from, to, category);
@@ -482,14 +480,19 @@ impl<'a> WaitPass<'a> {
                     clock: lane.clocks[IDEAL],
                 });
             }
-            let place = |sums: &mut UseSums| match doing {
-                Doing::Computing => sums.computing += seconds,
-                Doing::FileOperation => sums.file_operations += seconds,
-                Doing::Call => sums.in_calls += seconds,
-            };
-            place(&mut lane.sums);
-            if is_main {
-                place(&mut self.by_region[region_place(lane.region)]);
+            if !self.is_second {
+                if let Some(category) = category {
+                    self.times[category as usize].exclusive += seconds;
+                }
+                let place = |sums: &mut UseSums| match doing {
+                    Doing::Computing => sums.computing += seconds,
+                    Doing::FileOperation => sums.file_operations += seconds,
+                    Doing::Call => sums.in_calls += seconds,
+                };
+                place(&mut lane.sums);
+                if is_main {
+                    place(&mut self.by_region[region_place(lane.region)]);
+                }
             }
             if doing != Doing::Call {
                 for (clock, assumption) in lane.clocks.iter_mut().zip(&self.assumptions) {

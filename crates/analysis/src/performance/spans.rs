@@ -1,5 +1,6 @@
 //! Sums over spans of time: phases of the program, or parts of the focus of equal length.
 
+use super::clocks::{earlier_of, later_of};
 use super::history::{CausedStretch, RootCause};
 use super::use_times::UseSums;
 use trace_model::TimeBBox;
@@ -97,17 +98,17 @@ impl Spans {
             // Computing and file operations take as long as they did in that replay, too.
             let clock_at = |time: f64| match stretch.doing {
                 Doing::Call => stretch.clock,
-                _ => stretch.clock + (time - stretch.from).max(0.0),
+                _ => stretch.clock + later_of(time - stretch.from, 0.0),
             };
-            from = from.max(span.from);
+            from = later_of(from, span.from);
             if !at.is_inside {
                 at.is_inside = true;
                 if stretch.is_main {
-                    span.ideal_from = span.ideal_from.max(clock_at(from));
+                    span.ideal_from = later_of(span.ideal_from, clock_at(from));
                 }
             }
-            let to = stretch.to.min(span.to);
-            let seconds = (to - from).max(0.0);
+            let to = earlier_of(stretch.to, span.to);
+            let seconds = later_of(to - from, 0.0);
             if let Some(sum) = match stretch.category {
                 None => span.by_category.last_mut(),
                 Some(category) => span.by_category.get_mut(category as usize),
@@ -128,7 +129,7 @@ impl Spans {
                 return;
             }
             if stretch.is_main {
-                span.ideal_to = span.ideal_to.max(clock_at(span.to));
+                span.ideal_to = later_of(span.ideal_to, clock_at(span.to));
                 if at.computing > span.longest_computing {
                     span.longest_computing = at.computing;
                     span.longest_lane = stretch.lane;
@@ -182,7 +183,7 @@ impl Spans {
             if span.from >= to {
                 break;
             }
-            put(span, to.min(span.to) - from.max(span.from));
+            put(span, earlier_of(to, span.to) - later_of(from, span.from));
         }
     }
 }
