@@ -13,6 +13,7 @@ use merge::dumpi;
 use settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use trace_model::units;
 use unify::forward::ForwardedMessages;
 use unify::scan::Scan;
 use wrappers::Table;
@@ -178,10 +179,6 @@ fn grouped(n: u64) -> String {
     out
 }
 
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
-}
-
 /// A path as seen from where the program began, which is where its user is, wherever the program has gone.
 fn shown(path: &Path) -> String {
     path.strip_prefix(environment::home())
@@ -232,14 +229,14 @@ impl FinalReport<'_> {
         let mut parts: Vec<String> = self
             .files
             .iter()
-            .map(|f| format!("{} ({})", shown(&f.path), megabytes(f.size)))
+            .map(|f| format!("{} ({})", shown(&f.path), units::bytes(f.size)))
             .collect();
         if let Some(options) = self.dumpi {
             parts.push(format!(
                 "{} + {} .bin ({})",
                 shown(&options.meta_path()),
                 self.seen,
-                megabytes(self.whole.dumpi_bytes)
+                units::bytes(self.whole.dumpi_bytes)
             ));
         }
         if parts.is_empty() {

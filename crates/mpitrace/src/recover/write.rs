@@ -18,7 +18,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::states::CallIdDisplay;
-use trace_model::files;
+use trace_model::{files, units};
 use unify::functions::FunctionSelection;
 use unify::scan::Scan;
 use wrappers::Table;
@@ -60,7 +60,7 @@ impl RecoveredFiles {
 
 /// `path`, and its size.
 pub(super) fn with_size(path: &Path, bytes: u64) -> String {
-    format!("{} ({:.1} MB)", path.display(), bytes as f64 / 1e6)
+    format!("{} ({})", path.display(), units::bytes(bytes))
 }
 
 /// The block files of a run: those of its ranks, then those of its servers.
@@ -385,12 +385,24 @@ impl MergeableRun<'_> {
         let present = self.merge.scans().filter_map(Scan::rank);
         match dumpi::write_meta(first, options, present) {
             Ok(path) => written.files.push(format!(
-                "{} + {} .bin ({:.1} MB)",
+                "{} + {} .bin ({})",
                 path.display(),
                 bytes.len(),
-                bytes.iter().sum::<u64>() as f64 / 1e6
+                units::bytes(bytes.iter().sum())
             )),
             Err(error) => written.failures.push(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_the_unit_that_fits_them() {
+        let path = Path::new("./p.slog2");
+        assert_eq!(with_size(path, 12_595), "./p.slog2 (12.3 KiB)");
+        assert_eq!(with_size(path, 3 << 30), "./p.slog2 (3.00 GiB)");
     }
 }
