@@ -16,7 +16,8 @@
  *   truncate    rank 0 sends more than rank 1 has room for
  *   badroot     all ranks call MPI_Gather with a root that does not exist
  *   killed      rank 1 is killed while it computes, and the others wait for it in a barrier
- *   leaks       rank 1 leaves three requests, an operation, a communicator, a group, a datatype, an info object and a file
+ *   leaks       rank 1 leaves three requests, an operation, a communicator, a group, a datatype, an info object, a file, an error handler that is in
+ *               use and two keyvals
  *   window      no rank frees a window
  */
 #include <mpi.h>
@@ -35,15 +36,31 @@ static void add(void *in, void *inout, int *count, MPI_Datatype *type)
         ((int *)inout)[i] += ((int *)in)[i];
 }
 
+static void ignore(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    (void)code;
+}
+
 static void leaks(void)
 {
     MPI_Comm copy;
+    MPI_Errhandler handler;
+    int keys[2];
+    MPI_Comm_create_errhandler(ignore, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keys[0], NULL);
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &keys[1], NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, keys[0], NULL);
     MPI_File file;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_File_open(MPI_COMM_SELF, "faults.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     if (rank != 1) {
         MPI_File_close(&file);
         MPI_Comm_free(&copy);
+        MPI_Errhandler_free(&handler);
+        MPI_Comm_free_keyval(&keys[0]);
+        MPI_Type_free_keyval(&keys[1]);
         return;
     }
     MPI_Request requests[2];

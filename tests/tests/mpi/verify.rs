@@ -123,9 +123,12 @@ fn check(fault: &str, report: &Value) {
             let expected = [
                 ("communicator", 1),
                 ("datatype", 1),
+                ("error handler", 1),
                 ("file", 1),
                 ("group", 1),
                 ("info object", 1),
+                ("keyval", 1),
+                ("keyval", 1),
                 ("reduction operation", 1),
                 ("request", 1),
                 ("request", 2),

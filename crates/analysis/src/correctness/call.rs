@@ -91,6 +91,10 @@ pub enum ObjectKind {
     Info,
     /// Reduction operation.
     Reduction,
+    /// Key of attributes.
+    Keyval,
+    /// Error handler.
+    ErrorHandler,
 }
 
 impl ObjectKind {
@@ -105,6 +109,8 @@ impl ObjectKind {
             Kind::File => ObjectKind::File,
             Kind::Info => ObjectKind::Info,
             Kind::Op => ObjectKind::Reduction,
+            Kind::Keyval => ObjectKind::Keyval,
+            Kind::Errhandler => ObjectKind::ErrorHandler,
             _ => return None,
         })
     }
@@ -120,6 +126,8 @@ impl ObjectKind {
             ObjectKind::File => "file",
             ObjectKind::Info => "info object",
             ObjectKind::Reduction => "reduction operation",
+            ObjectKind::Keyval => "keyval",
+            ObjectKind::ErrorHandler => "error handler",
         }
     }
 }

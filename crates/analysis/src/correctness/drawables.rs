@@ -4,7 +4,7 @@ use super::call::{CallPlace, CommKey, FunctionKey, Signature};
 use super::collective::Arrival;
 use super::deadlock::{OutsideCalls, WaitsFor};
 use super::pass::{Check, CorrectnessPass};
-use super::report::{CorrectnessReport, lines_of_ends};
+use super::report::{CorrectnessReport, end_in_words, lines_of_ends};
 use super::role::{CollectiveOn, comes_together_on};
 use io_attribution::draw::is_message;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -274,11 +274,7 @@ impl<'a> DrawableChecks<'a> {
         for &rank in &self.not_finalized {
             let of_rank = self.unfinished.iter().filter(|call| call.0 == rank);
             let calls: Vec<&str> = of_rank.map(|call| call.2.as_str()).collect();
-            let end = match calls.is_empty() {
-                true => "ended outside of MPI calls".to_owned(),
-                false => format!("ended in {}", calls.join(", ")),
-            };
-            by_end.entry(end).or_default().push(rank);
+            by_end.entry(end_in_words(&calls)).or_default().push(rank);
         }
         lines_of_ends(by_end)
     }

@@ -28,7 +28,8 @@ pub use deadlock::{OutsideCalls, WaitsFor};
 pub use pass::{Check, CorrectnessPass};
 pub use process::ProcessState;
 pub use report::{
-    CorrectnessReport, Finding, FindingKind, FoundCall, lines_of_ends, rank_list, ranks_in_words,
+    CorrectnessReport, Finding, FindingKind, FoundCall, end_in_words, lines_of_ends, rank_list,
+    ranks_in_words,
 };
 
 #[cfg(test)]

@@ -135,6 +135,14 @@ pub struct CorrectnessReport {
     pub not_checked: Vec<String>,
 }
 
+/// What a rank ended in that was in calls of these functions, in words.
+pub fn end_in_words(functions: &[&str]) -> String {
+    match functions.is_empty() {
+        true => "ended outside of MPI calls".to_owned(),
+        false => format!("ended in {}", functions.join(", ")),
+    }
+}
+
 /// What ranks are in at the end, or how they ended, as [`CorrectnessReport::ends`] has it: a line for all that are alike, in the order of their
 /// first ranks. `by_end` has the ranks of each end.
 pub fn lines_of_ends(by_end: BTreeMap<String, Vec<u32>>) -> Vec<String> {

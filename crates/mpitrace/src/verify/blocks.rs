@@ -574,6 +574,22 @@ fn add_messages(
     }
 }
 
+/// The handle that an argument had when the call began, or that it got. A keyval is an integer.
+fn handle_of(
+    function: &Function,
+    record: &Record<'_>,
+    plan: &FunctionPlan<'_>,
+    i: usize,
+) -> Option<u64> {
+    if function.params[i].kind != Kind::Keyval {
+        return plan.handle(record.payload, i);
+    }
+    match *plan.decode(record.payload)?.get(i) {
+        ArgValue::Int(keyval) | ArgValue::InOut(keyval, _) => Some(keyval as u64),
+        _ => None,
+    }
+}
+
 /// Adds the objects that a call makes, frees and works on.
 fn add_objects(
     call: &mut Call<'_>,
@@ -582,7 +598,7 @@ fn add_objects(
     reader: &Reader<'_, '_>,
 ) {
     let function = call.function;
-    let handle = |i| plan.handle(record.payload, i).filter(|&handle| handle != 0);
+    let handle = |i| handle_of(function, record, plan, i).filter(|&handle| handle != 0);
     if call.worked() && function.name != "MPI_Comm_get_parent" {
         for &i in &function.creates {
             let Some(kind) = ObjectKind::of(function.params[i].kind) else {

@@ -5,20 +5,24 @@ use crate::trace_files::dumpi_run::{is_call, rank_of};
 use crate::trace_files::trace::TraceInput;
 use analysis::correctness::{
     AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
-    CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus,
+    CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus, end_in_words,
+    lines_of_ends,
 };
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
+use trace_formats::clog2::annotations::NO_FINALIZE;
 use trace_formats::dumpi::clock::{RecordAxis, RecordTicker};
 use trace_formats::dumpi::communicators::{
     CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
 use trace_formats::dumpi::completed::completed;
-use trace_formats::dumpi::functions::{FUNCTION_ENTER, FieldCode, FieldMoment, FieldShape, by_id};
+use trace_formats::dumpi::functions::{
+    FUNCTION_ENTER, FUNCTION_EXIT, FieldCode, FieldMoment, FieldShape, by_id,
+};
 use trace_formats::dumpi::names;
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::types::DumpiRecord;
+use trace_formats::dumpi::types::{ANNOTATION, DumpiRecord};
 use trace_formats::dumpi::value::{DumpiStatus, FieldValue};
 use trace_formats::dumpi::{DumpiError, DumpiRecords};
 use wrappers::{Class, Function, Table};
@@ -93,7 +97,15 @@ pub fn check(trace: &TraceInput, table: &Table) -> Result<CorrectnessReport, Fai
         pass.end_outside(walk.rank, outside);
         pass.end_process(&walk.state);
     }
-    Ok(pass.finish())
+    let mut ends: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for (rank, _, survey) in &files {
+        if let Some(end) = survey.end() {
+            ends.entry(end).or_default().push(*rank);
+        }
+    }
+    let mut report = pass.finish();
+    report.ends = lines_of_ends(ends);
+    Ok(report)
 }
 
 /// What a first pass over a file finds.
@@ -104,6 +116,10 @@ struct FileSurvey {
     first: Option<i64>,
     /// MPI functions that DUMPI has no records for.
     without_record: BTreeSet<String>,
+    /// Whether the recorder says that the rank did not come to MPI_Finalize.
+    is_marked_unfinished: bool,
+    /// Calls that have not ended: thread, and function.
+    open: Vec<(u16, String)>,
 }
 
 impl FileSurvey {
@@ -127,11 +143,11 @@ impl FileSurvey {
                 Err(error) => return Err(error),
             };
             let id = record.function.id;
-            if id == FUNCTION_ENTER {
+            if id == FUNCTION_ENTER || id == FUNCTION_EXIT {
                 if let FieldValue::U64(key) = record.arg_array()[0]
-                    && let Some(label) = labels.get(&key).filter(|label| is_call(label))
+                    && let Some(label) = labels.get(&key)
                 {
-                    survey.without_record.insert(label.clone());
+                    survey.pass_region(label, record.thread, id == FUNCTION_ENTER);
                 }
                 continue;
             }
@@ -140,7 +156,37 @@ impl FileSurvey {
                 survey.creations.extend(names.take(id, &record.arg_array()));
             }
         }
+        if !survey.is_marked_unfinished {
+            let open = survey.open.drain(..).map(|(_, function)| function);
+            survey.without_record.extend(open);
+        }
         Ok(survey)
+    }
+
+    /// A thread begins what stands in the file by this label, or ends it.
+    fn pass_region(&mut self, label: &str, thread: u16, begins: bool) {
+        if label.strip_prefix(ANNOTATION) == Some(NO_FINALIZE) {
+            self.is_marked_unfinished = true;
+            return;
+        }
+        if !is_call(label) {
+            return;
+        }
+        if begins {
+            self.open.push((thread, label.to_owned()));
+            return;
+        }
+        let is_it = |open: &(u16, String)| open.0 == thread && open.1 == label;
+        if let Some(at) = self.open.iter().rposition(is_it) {
+            self.open.remove(at);
+        }
+        self.without_record.insert(label.to_owned());
+    }
+
+    /// What the rank of the file ended in, in words; `None` if the file does not say that it did not come to MPI_Finalize.
+    fn end(&self) -> Option<String> {
+        let functions: Vec<&str> = self.open.iter().map(|open| open.1.as_str()).collect();
+        self.is_marked_unfinished.then(|| end_in_words(&functions))
     }
 }
 
@@ -440,6 +486,8 @@ fn code_of(kind: ObjectKind) -> FieldCode {
         ObjectKind::File => FieldCode::File,
         ObjectKind::Info => FieldCode::Info,
         ObjectKind::Reduction => FieldCode::Op,
+        ObjectKind::Keyval => FieldCode::Kv,
+        ObjectKind::ErrorHandler => FieldCode::Eh,
     }
 }
 
@@ -448,7 +496,8 @@ fn last_fixed(kind: ObjectKind) -> i32 {
     match kind {
         ObjectKind::Communicator => 3,
         ObjectKind::Group => 2,
-        ObjectKind::Request => 1,
+        ObjectKind::Request | ObjectKind::ErrorHandler => 1,
+        ObjectKind::Keyval => 9,
         // Those that calls make are never predefined.
         ObjectKind::Datatype => 1,
         ObjectKind::Window | ObjectKind::File | ObjectKind::Info | ObjectKind::Reduction => 0,

@@ -4,6 +4,7 @@
 pub(crate) mod common;
 
 mod caution;
+mod ends;
 mod parts;
 mod removal;
 mod unmatched;
