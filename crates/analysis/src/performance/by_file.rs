@@ -177,7 +177,8 @@ pub(super) struct SumsOfFiles {
     latest: Option<u32>,
     files_of_handles: Map<Handle, Vec<FileKey>>,
     by_file: BTreeMap<FileKey, Sums>,
-    by_handle: Map<Handle, Sums>,
+    /// In an order that does not change, as the sums of a file are those of several handles.
+    by_handle: BTreeMap<Handle, Sums>,
     unknown: Sums,
 }
 
@@ -519,5 +520,28 @@ impl FileInfo {
             }
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_handles_are_added_in_one_order() {
+        let seconds = |handle: u32| 0.1 * f64::from(handle + 1).powi(3);
+        let expected = (0..40).map(seconds).fold(0.0, |sum, next| sum + next);
+        for _ in 0..8 {
+            let mut sums = SumsOfFiles::default();
+            for handle in (0..40).rev() {
+                let of_handle = Sums {
+                    calls: 1,
+                    seconds: seconds(handle),
+                    ..Sums::default()
+                };
+                sums.by_handle.insert((0, handle), of_handle);
+            }
+            assert_eq!(sums.times()[0].seconds, expected);
+        }
     }
 }

@@ -286,7 +286,7 @@ impl ReportBuilder<'_, '_> {
             })
             .collect();
         groups.sort_by(|a, b| {
-            let key = |group: &WaitGroup| (group.culprit, group.call.clone());
+            let key = |group: &WaitGroup| (group.culprit, group.call.clone(), group.pattern);
             b.seconds
                 .total_cmp(&a.seconds)
                 .then_with(|| key(a).cmp(&key(b)))
