@@ -155,6 +155,7 @@ function Export({ name }: { name: "svg" | "png" | "html" }) {
   const values: Record<string, Value> = {
     t0, t1, timelines: rested.value.timelines, y0, y1, hide: rested.value.hide.join(","), w: Math.round(area.value.width) || 1200,
     h: Math.round(area.value.height) || 600, theme: isDark.value ? "dark" : null,
+    colors: rested.value.palette === "class" ? "class" : null,
   };
   const link = address(rested.value.trace, question(`export.${name}`, values));
   const file = (meta.value?.name ?? "trace").replace(/[^\w.-]+/g, "_").slice(0, 60);

@@ -95,7 +95,11 @@ tracks: Array<string>, index: IndexProgress, view_version: number, };
 
 export type LineMapInfo = { name: string, columns: Array<string>, leaves: number, };
 
-export type CategoryInfo = { name: string, topology: TopologyName, color: string, alpha: number, class: string, count: number | null, 
+export type CategoryInfo = { name: string, topology: TopologyName, color: string, alpha: number, class: string, 
+/**
+ * Its colours by class: on light, on dark.
+ */
+by_class: [string, string], count: number | null, 
 /**
  * Exclusive time in the whole trace, all lines together, by its length.
  */
@@ -958,3 +962,46 @@ export const STATE_SECTIONS = [20, 21, 22, 23, 24] as const;
 export const WAIT_SECTIONS = [25, 26, 27] as const;
 export const POINT_SECTIONS = [30, 31, 32] as const;
 export const ARROW_SECTIONS = [40, 41, 42, 43, 44, 45, 46, 47] as const;
+
+/** Colours of the classes, each on light and on dark. */
+export const CLASS_COLORS = {
+  p2p: [0x5b9fe6, 0x4982ba],
+  collective: [0x003886, 0xa2bfe0],
+  wait: [0xa9b2c1, 0x566371],
+  io: [0x1e7f57, 0x2dc791],
+  rma: [0x98549a, 0xaa75ff],
+  mpi: [0xb8a15c, 0x92772f],
+  start: [0xcdced0, 0x3c4148],
+  compute: [0xf2f4f7, 0x1f242b],
+  user: [0xe8e0cd, 0x3c3424],
+  disk: [0x9ce251, 0xdbeb78],
+  message: [0x5c636b, 0xb4bbc4],
+  other: [0xc48fb5, 0x8f5f83],
+} as const;
+/** Colours that regions of the program have, likewise. */
+export const REGION_COLORS = [
+  [0xffc2bc, 0x652330],
+  [0xe7d8ca, 0x4d2e00],
+  [0x92e7f6, 0x00431f],
+  [0xe7d1f6, 0x452f67],
+  [0xffc79c, 0x533023],
+  [0xe1dbc1, 0x383713],
+  [0xc6ddf8, 0x0a3b6a],
+  [0xffd1c9, 0x413032],
+  [0xe8ccaa, 0x49371f],
+  [0x87dffe, 0x004432],
+  [0xefc1fd, 0x3c2e4c],
+  [0xf2d4be, 0x602700],
+  [0xd8d3aa, 0x1b4309],
+  [0xc7d6ff, 0x263854],
+  [0xe7cac1, 0x54292f],
+  [0xeccc99, 0x383627],
+  [0xa7e3ff, 0x1f3931],
+  [0xffccf7, 0x52224f],
+  [0xffd3ac, 0x5c2f16],
+  [0xdcdca2, 0x213a18],
+  [0xe4cbff, 0x233066],
+  [0xffcfb5, 0x602018],
+  [0xebdaaa, 0x453b00],
+  [0xa3d7ff, 0x004057],
+] as const;

@@ -58,24 +58,6 @@ export function unpack(word: number): Rgb {
   return ((word & 0xff) << 16) | (word & 0xff00) | ((word >> 16) & 0xff);
 }
 
-/** Hue in degrees, chroma 0 to about 0.3, lightness 0 to 1 in OKLCH; what no screen shows is cut. */
-export function oklch(lightness: number, chroma: number, hue: number): Rgb {
-  const angle = (hue * Math.PI) / 180;
-  const [a, b] = [chroma * Math.cos(angle), chroma * Math.sin(angle)];
-  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
-  const linear = [
-    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
-  ];
-  return linear.reduce((rgb, part) => {
-    const value = part <= 0.0031308 ? 12.92 * part : 1.055 * Math.max(part, 0) ** (1 / 2.4) - 0.055;
-    return (rgb << 8) | Math.round(Math.min(1, Math.max(0, value)) * 255);
-  }, 0);
-}
-
 /** The most of a colour that is mixed into the ground of a number, in percent: letters stay readable. */
 const MOST_HEAT = 45;
 

@@ -2,6 +2,7 @@
 // as the server's, as WASM. The page defines `window.__trace` or `window.__open` before this script runs; without either there is a server.
 
 import { signal } from "@preact/signals";
+import type { ColorPair } from "./palette";
 
 export interface Own {
   ask(asked: string, signal?: AbortSignal): Promise<ArrayBuffer>;
@@ -23,10 +24,9 @@ export function ownTrace(): Own | null {
   return window.__trace ?? null;
 }
 
-/** Names of the regions of the whole trace that an exported page has a part of. */
-export function regionsOfWhole(): string[] {
-  const named: unknown = JSON.parse(document.getElementById("trace")?.dataset["regions"] || "[]");
-  return Array.isArray(named) ? named.filter((name) => typeof name === "string") : [];
+/** Colours by class that regions have in the whole trace, by name, where the page has a part of one inside itself. */
+export function regionsOfWhole(): ReadonlyMap<string, ColorPair> {
+  return new Map(Object.entries(JSON.parse(document.getElementById("trace")?.dataset["regions"] || "{}") as Record<string, ColorPair>));
 }
 
 /** Whether the page opens files. */

@@ -2,7 +2,8 @@
 // A palette also says what letters on a kind, its outline and its lines look like, and which pattern it has. No meaning is told by
 // colour alone: where a call waits it is hatched in every palette.
 
-import { contrast, ink, mix, oklch, pack, parse, visibleOn, type Rgb } from "./color";
+import { CLASS_COLORS } from "./answers";
+import { contrast, ink, mix, pack, parse, visibleOn, type Rgb } from "./color";
 
 export type PaletteName = "file" | "class" | "safe" | "grey";
 export const PALETTES: readonly { name: PaletteName; title: string }[] = [
@@ -43,11 +44,16 @@ export const THEMES: Record<ThemeName, Theme> = {
   },
 };
 
+/** A colour on light and one on dark, as CSS has them. */
+export type ColorPair = readonly [light: string, dark: string];
+
 /** What a palette must know of a category of the trace. */
 export interface KindLook {
   name: string;
   color: string;
   class: string;
+  /** Its colours by class: on light, on dark. */
+  by_class: ColorPair;
   topology: string;
   count?: number | null;
   share?: number | null;
@@ -83,14 +89,14 @@ export interface Palette {
 /** Shades of a kind, one for each step of how busy a cell is. */
 export const SHADES = 64;
 
-/** Colours and patterns of these kinds. `overrides` are colours that the reader chose, `regions` names of regions that the trace has elsewhere. */
+/** Colours and patterns of these kinds. `overrides` are colours that the reader chose, `regions` the colours by class that regions have in the trace which this is a part of. */
 export function palette(
   kinds: readonly KindLook[],
   name: PaletteName,
   themeName: ThemeName,
   strong = false,
   overrides: ReadonlyMap<number, Rgb> = new Map(),
-  regions: readonly string[] = [],
+  regions: ReadonlyMap<string, ColorPair> = new Map(),
 ): Palette {
   const theme = THEMES[themeName];
   const looks = chosen(kinds, name, theme, regions);
@@ -178,12 +184,12 @@ interface Look {
   pattern: number;
 }
 
-function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme, regions: readonly string[]): Look[] {
+function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme, regions: ReadonlyMap<string, ColorPair>): Look[] {
   switch (name) {
     case "file":
       return kinds.map((kind) => ({ color: visibleOn(parse(kind.color), theme.timeline, 1.2), pattern: PLAIN }));
     case "class":
-      return byClass(kinds, theme, regions);
+      return kinds.map((kind) => ({ color: parse(inTheme((kind.class === "user" && regions.get(kind.name)) || kind.by_class, theme)), pattern: PLAIN }));
     case "safe":
       return cycled(kinds, OKABE_ITO.map((color) => visibleOn(color, theme.timeline, 1.5)), theme);
     case "grey":
@@ -199,96 +205,18 @@ export function waitingColor({ name, theme }: Palette): Rgb {
   return name === "grey" ? theme.text : WAITING[theme.name];
 }
 
-/**
- * The colours of the classes on light and dark. Work recedes: what the program does itself is nearly as pale as an empty timeline. Neighbours in
- * the list of a trace differ in lightness as well as in hue: eyes without one of the three cones tell any two apart (15 in CIELAB and more).
- */
-const CLASSES: Record<string, readonly [light: Rgb, dark: Rgb]> = {
-  p2p: [0x5b9fe6, 0x4982ba],
-  collective: [0x003886, 0xa2bfe0],
-  wait: [0xa9b2c1, 0x566371],
-  io: [0x1e7f57, 0x2dc791],
-  rma: [0x98549a, 0xaa75ff],
-  mpi: [0xb8a15c, 0x92772f],
-  start: [0xcdced0, 0x3c4148],
-  compute: [0xf2f4f7, 0x1f242b],
-  user: [0xe8e0cd, 0x3c3424],
-  disk: [0x9ce251, 0xdbeb78],
-  message: [0x5c636b, 0xb4bbc4],
-  none: [0x8a94a0, 0x7f8a97],
-  other: [0xc48fb5, 0x8f5f83],
-};
-
 /** The colour of a class as a whole. */
 export function classColor(name: string, theme: Theme, isGrey = false): Rgb {
   if (isGrey) {
-    const order = Object.keys(CLASSES).indexOf(name);
+    const order = Object.keys(CLASS_COLORS).indexOf(name);
     const greyed = greys(theme);
     return greyed[(order + greyed.length) % greyed.length] ?? theme.faint;
   }
-  return inTheme(CLASSES[name] ?? CLASSES["other"]!, theme);
+  return inTheme(CLASS_COLORS[name as keyof typeof CLASS_COLORS] ?? CLASS_COLORS.other, theme);
 }
 
-function inTheme([light, dark]: readonly [Rgb, Rgb], theme: Theme): Rgb {
+function inTheme<T>([light, dark]: readonly [light: T, dark: T], theme: Theme): T {
   return theme.name === "light" ? light : dark;
-}
-
-/** How far the kinds of a class are from its colour: towards black (below 0) or white. */
-const TONES = [0, -0.16, 0.2, -0.3, 0.34];
-
-/** Kinds that are often beside each other in a trace, by place of their tone; any other has the one that its name comes to. */
-const TONE_OF: Readonly<Record<string, number>> = {
-  MPI_Send: 0, MPI_Recv: 2, MPI_Isend: 1, MPI_Irecv: 4, MPI_Sendrecv: 3,
-  MPI_Allreduce: 0, MPI_Barrier: 1, MPI_Bcast: 2, MPI_Reduce: 3, MPI_Alltoall: 4, MPI_Allgather: 3, MPI_Gather: 4, MPI_Scatter: 2,
-  MPI_Waitall: 0, MPI_Wait: 2, MPI_Waitany: 3, MPI_Test: 1, MPI_Testall: 4,
-  MPI_File_write_at_all: 0, MPI_File_read_at_all: 2, MPI_File_open: 1, MPI_File_close: 3, MPI_File_write_all: 0, MPI_File_read_all: 2, MPI_File_write_at: 4, MPI_File_read_at: 2,
-  MPI_Put: 0, MPI_Get: 2, MPI_Accumulate: 3, MPI_Win_fence: 1, MPI_Win_lock: 3, MPI_Win_unlock: 4, MPI_Win_lock_all: 3, MPI_Win_unlock_all: 4, MPI_Win_flush: 2,
-  MPI_Win_post: 4, MPI_Win_start: 1, MPI_Win_complete: 3, MPI_Win_wait: 2, MPI_Win_create: 1, MPI_Win_allocate: 1, MPI_Win_allocate_shared: 1, MPI_Win_free: 2,
-  MPI_Init: 0, MPI_Init_thread: 0, MPI_Finalize: 1, MPI_Comm_rank: 2, MPI_Comm_size: 4, MPI_Comm_split: 0,
-  pwrite: 0, pread: 2, write: 0, read: 2, open: 1, close: 3, fsync: 4, message: 0,
-};
-
-/** A number that a name comes to, everywhere the same: FNV-1a of its code units. */
-function numberOf(name: string): number {
-  let number = 0x811c9dc5;
-  for (let at = 0; at < name.length; at++) number = Math.imul(number ^ name.charCodeAt(at), 0x01000193);
-  return (number ^ (number >>> 15)) >>> 0;
-}
-
-/** Hues of the program's own regions. */
-const REGION_COLORS = 24;
-
-/** The place of the colour of each of these regions: the one that its name comes to, or the next one that no name before it in the alphabet has taken. */
-function placesOfRegions(names: Iterable<string>): Map<string, number> {
-  const places = new Map<string, number>();
-  const taken = new Set<number>();
-  for (const name of [...new Set(names)].sort()) {
-    let place = numberOf(name) % REGION_COLORS;
-    if (taken.size < REGION_COLORS) while (taken.has(place)) place = (place + 1) % REGION_COLORS;
-    taken.add(place);
-    places.set(name, place);
-  }
-  return places;
-}
-
-function regionColor(place: number, { name }: Theme): Rgb {
-  return oklch(name === "light" ? 0.9 : 0.32, 0.045, (95 + (360 / REGION_COLORS) * place) % 360);
-}
-
-/**
- * Each class its colour, its kinds told apart by lightness; those of the program by hue, as none of them is more important than another. The name decides,
- * so a kind has one colour in every trace; `regions` are names that count beside those of the kinds.
- */
-function byClass(kinds: readonly KindLook[], theme: Theme, regions: readonly string[]): Look[] {
-  const own = kinds.filter((kind) => kind.class === "user").map(({ name }) => name);
-  const places = placesOfRegions([...own, ...regions]);
-  return kinds.map((kind) => {
-    const tone = TONES[TONE_OF[kind.name] ?? numberOf(kind.name) % TONES.length] ?? 0;
-    const color = kind.class === "user"
-      ? regionColor(places.get(kind.name) ?? 0, theme)
-      : mix(classColor(kind.class, theme), tone < 0 ? 0x000000 : 0xffffff, Math.abs(tone));
-    return { color: visibleOn(color, theme.timeline, 1.25), pattern: PLAIN };
-  });
 }
 
 const OKABE_ITO: readonly Rgb[] = [0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0xf0e442, 0x7f7f7f];

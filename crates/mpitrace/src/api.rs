@@ -26,7 +26,7 @@ pub use analysis::performance::PerformanceReport;
 pub use row_batches::{RowBatches, WaitColumns};
 #[cfg(feature = "tables")]
 pub use tables::{DefinitionTable, RowSelection, TableKind};
-pub use viewer_core::{Theme, TimelineSelection};
+pub use viewer_core::{CategoryColors, Theme, TimelineSelection};
 
 #[cfg(feature = "tables")]
 mod row_batches;

@@ -5,8 +5,8 @@ use crate::report::NativeReport;
 use crate::rows;
 use arrow_array::RecordBatchReader;
 use mpitrace::api::{
-    DrawnPicture, Failure, FocusChoice, NamedFocus, PictureFile, PictureRequest, Theme,
-    TimePosition, TimelineSelection, TraceFiles,
+    CategoryColors, DrawnPicture, Failure, FocusChoice, NamedFocus, PictureFile, PictureRequest,
+    Theme, TimePosition, TimelineSelection, TraceFiles,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -144,7 +144,7 @@ impl NativeTrace {
     }
 
     /// A picture as SVG, written to a file if one is named, and what is not shown, in words.
-    #[pyo3(signature = (path=None, window=None, timelines=None, categories=Vec::new(), only_io=false, size=None, dark=false))]
+    #[pyo3(signature = (path=None, window=None, timelines=None, categories=Vec::new(), only_io=false, size=None, dark=false, by_class=false))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn picture(
         &self,
@@ -156,11 +156,13 @@ impl NativeTrace {
         only_io: bool,
         size: Option<(u32, Option<u32>)>,
         dark: bool,
+        by_class: bool,
     ) -> PyResult<(String, Vec<String>)> {
         let made = py.detach(|| {
             let timelines = timelines.map(|text| TimelineSelection::parse(&text));
             let whole = PictureRequest::default();
             let window = bounds(window)?.map(|bounds| [bounds.earliest, bounds.latest]);
+            let theme = if dark { Theme::Dark } else { Theme::Light };
             let wanted = PictureRequest {
                 window: window.map(|window| window.map(TimePosition::Seconds)),
                 timelines: timelines.transpose().map_err(Failure::Call)?,
@@ -168,7 +170,12 @@ impl NativeTrace {
                 width: size.map_or(whole.width, |(width, _)| width),
                 height: size.and_then(|(_, height)| height),
                 categories,
-                theme: if dark { Theme::Dark } else { Theme::Light },
+                theme,
+                colors: if by_class {
+                    CategoryColors::Class(theme)
+                } else {
+                    CategoryColors::File
+                },
             };
             let file = path.as_deref().map(|path| PictureFile::new(path, &wanted));
             let file = file.transpose()?;

@@ -54,8 +54,8 @@ pub use drawing::arrows::{ArrowBundle, ShownArrows};
 pub use drawing::axis::{AxisTick, TimeAxis};
 pub use drawing::band::{BandSpan, NestingBand, SpanFill};
 pub use drawing::content::{
-    ContentRequest, DrawnArrow, DrawnEvent, DrawnKind, DrawnPreview, DrawnState, KindTotal,
-    WindowContent,
+    CategoryColors, ContentRequest, DrawnArrow, DrawnEvent, DrawnKind, DrawnPreview, DrawnState,
+    KindTotal, WindowContent,
 };
 pub use drawing::layout::{
     BandStrip, EventMarker, PictureArrow, PictureLayout, PictureStyle, PictureTimeline, StateLabel,

@@ -136,7 +136,7 @@ def refused(call, *arguments, **named):
     except (OSError, TypeError, ValueError) as error:
         return type(error).__name__
 odd = [refused(trace.calls, rank='12'), refused(trace.calls, rank=1.5), refused(trace.calls, rank=-1),
-    refused(mpitrace.compare, trace.name, 'nothing.slog2'), refused(trace.draw, 'nothing/run.svg'), refused(trace.draw, 'run.svg', width=0)]
+    refused(mpitrace.compare, trace.name, 'nothing.slog2'), refused(trace.draw, 'nothing/run.svg'), refused(trace.draw, 'run.svg', width=0), refused(trace.draw, colors='greys')]
 print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(1))), len(trace.calls(rank=numpy.array([0, 2]))), odd]))"
             );
             let found = asked(&python, &script, run.folder.path());

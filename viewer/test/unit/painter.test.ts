@@ -7,9 +7,9 @@ import { blank, type Frame } from "../../src/frame";
 import { pixel } from "./brute";
 
 const KINDS: KindLook[] = [
-  { name: "MPI_Send", color: "#0000ff", class: "p2p", topology: "state" },
-  { name: "MPI_Wait", color: "#ff0000", class: "wait", topology: "state" },
-  { name: "solve", color: "#00ff00", class: "user", topology: "state" },
+  { name: "MPI_Send", color: "#0000ff", class: "p2p", by_class: ["#5b9fe6", "#4982ba"], topology: "state" },
+  { name: "MPI_Wait", color: "#ff0000", class: "wait", by_class: ["#a9b2c1", "#566371"], topology: "state" },
+  { name: "solve", color: "#00ff00", class: "user", by_class: ["#e8e0cd", "#3c3424"], topology: "state" },
 ];
 
 let seed = 1;

@@ -1,20 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contrast, luminance, oklch, pack, unpack } from "../../src/color";
-import { HATCH, palette, PALETTES, type KindLook } from "../../src/palette";
+import { CLASS_COLORS, REGION_COLORS } from "../../src/answers";
+import { contrast, css, mix, pack, unpack, visibleOn } from "../../src/color";
+import { HATCH, palette, PALETTES, THEMES, type ColorPair, type KindLook } from "../../src/palette";
 
 const CLASSES = ["p2p", "collective", "wait", "io", "rma", "mpi", "user", "disk", "other"];
+/** What kinds of a class have of its colours: as they are, darker, lighter. */
+const TONES = [0, -0.16, 0.2, -0.3, 0.34];
+/** The colours of a kind of this class by class, on light and on dark. */
+function byClass(of: string, nth: number): ColorPair {
+  if (of === "user") return [css(REGION_COLORS[nth % REGION_COLORS.length]![0]), css(REGION_COLORS[nth % REGION_COLORS.length]![1])];
+  const [light, dark] = CLASS_COLORS[of as keyof typeof CLASS_COLORS];
+  const tone = TONES[nth % TONES.length]!;
+  const toned = (color: number, timeline: number) => css(visibleOn(mix(color, tone < 0 ? 0x000000 : 0xffffff, Math.abs(tone)), timeline, 1.25));
+  return [toned(light, THEMES.light.timeline), toned(dark, THEMES.dark.timeline)];
+}
 const kinds: KindLook[] = Array.from({ length: 90 }, (_, nth) => ({
   name: `k${nth}`, color: `#${((nth * 2654435761) & 0xffffff).toString(16).padStart(6, "0")}`,
-  class: CLASSES[nth % CLASSES.length] ?? "other", topology: "state",
+  class: CLASSES[nth % CLASSES.length] ?? "other", by_class: byClass(CLASSES[nth % CLASSES.length] ?? "other", Math.floor(nth / CLASSES.length)), topology: "state",
 }));
-kinds.push({ name: "white", color: "#ffffff", class: "mpi", topology: "state" });
+kinds.push({ name: "white", color: "#ffffff", class: "mpi", by_class: byClass("mpi", 0), topology: "state" });
 
 test("contrast as WCAG has it", () => {
   assert.ok(Math.abs(contrast(0, 0xffffff) - 21) < 1e-9);
   assert.ok(Math.abs(contrast(0x777777, 0xffffff) - 4.48) < 0.01);
   assert.equal(unpack(pack(0x123456)), 0x123456);
-  assert.ok(Math.abs(luminance(oklch(1, 0, 0)) - 1) < 0.01);
 });
 
 test("in each palette letters can be read, outlines and lines seen, waits told by their pattern", () => {
@@ -67,21 +77,12 @@ test("safe palettes: equal colours have different patterns until those are used 
   }
 });
 
-test("by class a kind has one colour in every trace, and regions of one trace differ", () => {
-  const kind = (name: string, of: string): KindLook => ({ name, color: "#000000", class: of, topology: "state" });
-  const regions = ["assemble", "solve", "exchange", "output", "restart", "residual", "precondition", "norm"];
-  const all = [...regions.map((name) => kind(name, "user")), ...["MPI_Recv", "MPI_Send", "MPI_Isend", "MPI_Irecv"].map((name) => kind(name, "p2p"))];
-  for (const theme of ["light", "dark"] as const) {
-    const whole = palette(all, "class", theme).fill;
-    assert.equal(new Set(whole).size, all.length, `${theme}: all differ`);
-    for (const [x, a] of whole.slice(0, 8).entries()) for (const [y, b] of whole.slice(0, 8).entries()) {
-      if (x < y) assert.ok(difference(a, b) >= 2.5, `${theme}: ${regions[x]} and ${regions[y]}`);
-    }
-    // In another order, and a part of them, as an exported page has them.
-    const turned = palette([...all].reverse(), "class", theme).fill.reverse();
-    assert.deepEqual(turned, whole);
-    for (const [nth, one] of all.entries()) assert.equal(palette([one], "class", theme, false, new Map(), regions).fill[0], whole[nth], `${theme} ${one.name}`);
-  }
+test("a part of a trace has the colours that the whole gives its regions", () => {
+  const kind = (name: string, of: string): KindLook => ({ name, color: "#000000", class: of, by_class: ["#101010", "#202020"], topology: "state" });
+  const regions = new Map([["solve", ["#303030", "#404040"] as const], ["MPI_Send", ["#505050", "#606060"] as const]]);
+  const some = [kind("solve", "user"), kind("norm", "user"), kind("MPI_Send", "p2p")];
+  assert.deepEqual(palette(some, "class", "light", false, new Map(), regions).fill, [0x303030, 0x101010, 0x101010]);
+  assert.deepEqual(palette(some, "class", "dark", false, new Map(), regions).fill, [0x404040, 0x202020, 0x202020]);
 });
 
 test("a colour that the reader chose is taken as it is", () => {
@@ -89,7 +90,7 @@ test("a colour that the reader chose is taken as it is", () => {
 });
 
 test("a class has the colour of what takes most of its time, and no two the same", () => {
-  const state = (name: string, color: string, of: string, share: number): KindLook => ({ name, color, class: of, topology: "state", share, count: 1 });
+  const state = (name: string, color: string, of: string, share: number): KindLook => ({ name, color, class: of, by_class: byClass(of, 0), topology: "state", share, count: 1 });
   const some = [
     state("MPI_Irecv", "#00cc44", "p2p", 0.1), state("MPI_Send", "#0000ff", "p2p", 3), state("MPI_Init", "#cccc00", "mpi", 1),
     state("MPI_Barrier", "#cccc00", "collective", 0.5), state("MPI_Allreduce", "#a020f0", "collective", 0.4), state("MPI_Put", "#0000ff", "rma", 0.2),
@@ -114,20 +115,29 @@ function difference(a: number, b: number): number {
   return Math.hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
 }
 
-test("by class: classes are told apart by every eye, and what the program does itself is quieter than what MPI does", () => {
-  const usual: Record<string, string> = { p2p: "MPI_Send", collective: "MPI_Allreduce", wait: "MPI_Waitall", io: "MPI_File_write_at_all", rma: "MPI_Put", mpi: "MPI_Comm_split", user: "solve", disk: "pwrite" };
-  const one = (name: string): KindLook => ({ name: usual[name] ?? name, color: "#000000", class: name, topology: "state" });
-  for (const theme of ["light", "dark"] as const) {
-    const names = ["p2p", "collective", "wait", "io", "rma", "mpi", "user", "disk"];
-    const { fill, theme: { timeline } } = palette(names.map(one), "class", theme);
+test("by class: classes and regions are told apart by every eye, and what the program does itself is quieter than what MPI does", () => {
+  const names = ["p2p", "collective", "wait", "io", "rma", "mpi", "disk"] as const;
+  for (const [nth, theme] of (["light", "dark"] as const).entries()) {
+    const { timeline } = THEMES[theme];
     for (const [eye, matrix] of [["every", null] as const, ...Object.entries(BLIND)]) {
-      const seen = fill.map((color) => (matrix ? seenBy(matrix, color) : color));
-      for (const [x, a] of names.entries()) for (const [y, b] of names.entries()) {
-        // A region has any hue, and is paler than all else.
-        if (x < y) assert.ok(difference(seen[x]!, seen[y]!) >= (a === "user" || b === "user" ? 9 : 15), `${theme}, ${eye} eye: ${a} and ${b}: ${difference(seen[x]!, seen[y]!).toFixed(1)}`);
+      const seen = (color: number) => (matrix ? seenBy(matrix, color) : color);
+      const classes = names.map((name) => [name, seen(CLASS_COLORS[name][nth]!)] as const);
+      for (const [x, [a, color]] of classes.entries()) {
+        for (const [b, other] of classes.slice(x + 1)) {
+          assert.ok(difference(color, other) >= 15, `${theme}, ${eye} eye: ${a} and ${b}: ${difference(color, other).toFixed(1)}`);
+        }
+        for (const region of REGION_COLORS) {
+          const far = difference(seen(region[nth]!), color);
+          assert.ok(far >= 15, `${theme}, ${eye} eye: region ${css(region[nth]!)} and ${a}: ${far.toFixed(1)}`);
+        }
       }
     }
-    const user = contrast(fill[names.indexOf("user")]!, timeline);
-    for (const name of ["p2p", "collective", "io"]) assert.ok(contrast(fill[names.indexOf(name)]!, timeline) > user, `${theme} ${name}`);
+    for (const [x, region] of REGION_COLORS.entries()) {
+      for (const other of REGION_COLORS.slice(x + 1)) assert.ok(difference(region[nth]!, other[nth]!) >= 6, `${theme}: ${css(region[nth]!)} and ${css(other[nth]!)}`);
+      const [start, compute] = [difference(region[nth]!, CLASS_COLORS.start[nth]!), difference(region[nth]!, CLASS_COLORS.compute[nth]!)];
+      assert.ok(Math.min(start, compute) >= 8, `${theme}: ${css(region[nth]!)} and no call at all, or the begin of MPI`);
+      assert.ok(contrast(region[nth]!, timeline) >= 1.2, `${theme}: ${css(region[nth]!)} is seen`);
+      for (const name of ["p2p", "collective", "io"] as const) assert.ok(contrast(CLASS_COLORS[name][nth]!, timeline) > contrast(region[nth]!, timeline), `${theme} ${name}`);
+    }
   }
 });

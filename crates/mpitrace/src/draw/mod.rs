@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use trace_formats::slog2::{Slog2Error, Slog2Reader};
 use trace_model::Line;
 use viewer_core::{
-    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, TimelineSelection,
-    WindowContent,
+    CategoryColors, ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme,
+    TimelineSelection, WindowContent,
 };
 
 /// Draw a picture of a trace
@@ -35,7 +35,7 @@ use viewer_core::{
   mpitrace draw run.slog2 run.png --window 80% 80.1%
   mpitrace draw run.slog2 io.svg --focus io
   mpitrace draw run.slog2 io.svg --categories 'MPI_File_*,pwrite*,carries *'
-  mpitrace draw run.slog2 first.png --timelines 0-63 --size 2400x1200 --theme dark
+  mpitrace draw run.slog2 first.png --timelines 0-63 --size 2400x1200 --theme dark --colors class
   mpitrace draw run.slog2 servers.svg --timelines 'server*,device*'")]
 pub struct Arguments {
     /// The trace, in any format; - is stdin
@@ -63,11 +63,23 @@ pub struct Arguments {
     /// Colours of everything except the categories
     #[arg(long, value_enum, default_value_t = ThemeName::Light)]
     theme: ThemeName,
+    /// Colours of the categories
+    #[arg(long, value_enum, default_value_t = ColorsName::File)]
+    colors: ColorsName,
     #[command(flatten)]
     overwrite: Overwrite,
     /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// The colours that categories can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ColorsName {
+    /// Those that the trace gives them
+    File,
+    /// By class of calls, as the viewer has them: told apart by colour-blind eyes, and the same for a name in every trace
+    Class,
 }
 
 /// What a picture can be about.
@@ -145,6 +157,8 @@ pub struct PictureRequest {
     pub categories: Vec<String>,
     /// Colours of everything except the categories.
     pub theme: Theme,
+    /// Colours of the categories.
+    pub colors: CategoryColors,
 }
 
 impl Default for PictureRequest {
@@ -157,6 +171,7 @@ impl Default for PictureRequest {
             height: None,
             categories: Vec::new(),
             theme: Theme::Light,
+            colors: CategoryColors::File,
         }
     }
 }
@@ -207,6 +222,10 @@ impl<'p> PictureFile<'p> {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let whole = PictureRequest::default();
+    let theme = match arguments.theme {
+        ThemeName::Light => Theme::Light,
+        ThemeName::Dark => Theme::Dark,
+    };
     let wanted = PictureRequest {
         window: match arguments.window.as_deref() {
             Some(&[from, to]) => Some([from, to]),
@@ -217,9 +236,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         width: arguments.size.map_or(whole.width, |(width, _)| width),
         height: arguments.size.map(|(_, height)| height),
         categories: arguments.categories.clone(),
-        theme: match arguments.theme {
-            ThemeName::Light => Theme::Light,
-            ThemeName::Dark => Theme::Dark,
+        theme,
+        colors: match arguments.colors {
+            ColorsName::File => CategoryColors::File,
+            ColorsName::Class => CategoryColors::Class(theme),
         },
     };
     let file = PictureFile::new(&arguments.output, &wanted)?;
@@ -289,6 +309,7 @@ fn draw(
     let contents = ContentRequest {
         categories: wanted.categories.clone(),
         width: wanted.width,
+        colors: wanted.colors,
         ..ContentRequest::default()
     };
     let content = WindowContent::read(&reader, timelines, window, &contents).map_err(failed)?;

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use viewer_core::{
-    Answer, AnswerBody, ApiError, ApiQuery, ContentRequest, NamedTimelines, PictureLayout,
-    PictureStyle, Theme, WindowContent,
+    Answer, AnswerBody, ApiError, ApiQuery, CategoryColors, ContentRequest, NamedTimelines,
+    PictureLayout, PictureStyle, Theme, WindowContent,
 };
 
 /// Prefix of the names of exports.
@@ -27,7 +27,8 @@ pub fn is_export(question: &str) -> bool {
 }
 
 /// Makes an export: `export.svg`, `export.png` or `export.html`, of the window `t0` to `t1` and the timelines `y0` to `y1` of the
-/// layout `rows`, without the kinds `hide`; pictures `w` pixels wide and `h` high, `theme=dark` or light.
+/// layout `rows`, without the kinds `hide`; pictures `w` pixels wide and `h` high, `theme=dark` or light,
+/// `colors=class` or those of the file.
 pub fn export(
     trace: &OpenedTrace,
     question: &str,
@@ -99,10 +100,18 @@ fn svg(
     let viewer = &trace.viewer;
     let window = viewer.window(query)?;
     let size = size(query)?;
+    let theme = match query.text("theme") {
+        "dark" => Theme::Dark,
+        _ => Theme::Light,
+    };
     let wanted = ContentRequest {
         categories: visible(trace, query)?,
         width: size.0,
         bytes: viewer.limits().tree_bytes,
+        colors: match query.text("colors") {
+            "class" => CategoryColors::Class(theme),
+            _ => CategoryColors::File,
+        },
     };
     let timelines = timelines(trace, query, cancel)?;
     let content = WindowContent::read(viewer.trace().reader(), timelines, window, &wanted)?;
@@ -112,10 +121,7 @@ fn svg(
     let look = PictureStyle {
         width: size.0,
         height: size.1,
-        theme: match query.text("theme") {
-            "dark" => Theme::Dark,
-            _ => Theme::Light,
-        },
+        theme,
         title: trace.name.clone(),
     };
     let picture = PictureLayout::new(&content, &look);

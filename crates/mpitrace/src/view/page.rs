@@ -4,8 +4,9 @@
 use super::assets::{Asset, Assets};
 use super::cut::cut;
 use super::opened::OpenedTrace;
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use viewer_core::{ActivityClass, ApiError, ApiQuery};
+use viewer_core::{ActivityClass, ApiError, ApiQuery, Theme};
 
 /// Bytes of the trace in a page.
 const MAX_PAGE_BYTES: usize = 20 << 20;
@@ -151,12 +152,17 @@ pub fn page(
     Ok(page.end(LOADER, &parts))
 }
 
-/// Names of all regions of the trace, as JSON: a part has the same colours as the whole.
+/// Colours of all regions of the trace by their names, as JSON: a part has the same ones as the whole.
 fn regions(trace: &OpenedTrace) -> String {
     let kinds = trace.viewer.trace().kinds().iter();
     let regions = kinds.filter(|kind| kind.class == ActivityClass::User);
-    let names: Vec<&str> = regions.map(|kind| kind.name.as_str()).collect();
-    serde_json::to_string(&names).unwrap_or_default()
+    let colors: BTreeMap<&str, [String; 2]> = regions
+        .map(|kind| {
+            let colors = [Theme::Light, Theme::Dark].map(|theme| kind.colors.on(theme));
+            (kind.name.as_str(), colors.map(|color| color.to_string()))
+        })
+        .collect();
+    serde_json::to_string(&colors).unwrap_or_default()
 }
 
 /// A script as it can stand in a page: what would end it, or begin a comment of HTML, stands in strings only, where a

@@ -88,6 +88,16 @@ fn windows_timelines_and_categories() {
     assert!(timelines.contains(">rank 0</text>") && !timelines.contains(">rank 2</text>"));
     let kinds = text(&["--categories", "step,MPI_Comm*"]);
     assert!(kinds.contains(">MPI_Comm_rank</text>") && !kinds.contains(">message</text>"));
+    // The colour of the rest of MPI, a fifth of the way to white, in each theme, whichever categories are drawn.
+    let colored = |more: &[&str], color: &str| text(more).contains(&format!("fill=\"{color}\""));
+    let (light, dark) = ("#c6b47d", "#a89259");
+    assert!(!colored(&[], light));
+    assert!(colored(&["--colors", "class"], light));
+    assert!(colored(
+        &["--colors", "class", "--categories", "MPI_Comm_rank"],
+        light
+    ));
+    assert!(colored(&["--colors", "class", "--theme", "dark"], dark));
 }
 
 #[test]

@@ -26,6 +26,7 @@ class NativeTrace:
         only_io: bool = False,
         size: Optional[tuple[int, Optional[int]]] = None,
         dark: bool = False,
+        by_class: bool = False,
     ) -> tuple[str, list[str]]: ...
 
 def run_command(program: str, arguments: Sequence[str]) -> NoReturn: ...

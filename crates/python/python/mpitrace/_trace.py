@@ -177,6 +177,7 @@ class Window:
         width: int = 1600,
         height: Optional[int] = None,
         dark: bool = False,
+        colors: str = "file",
     ) -> Picture:
         """A picture with a row for each timeline, written to a file if one is named.
 
@@ -187,15 +188,20 @@ class Window:
         :param width: pixels from left to right
         :param height: pixels from top to bottom; as many as needed unless given
         :param dark: light on black
+        :param colors: ``file`` for those that the trace gives its categories, ``class`` for those of the viewer
         """
         if width < 1 or (height is not None and height < 1):
             raise ValueError(f"a picture of {width} by {height} pixels: expected 1 or more")
+        if colors not in ("file", "class"):
+            raise ValueError(f"colors {colors!r}: expected 'file' or 'class'")
         file = None if path is None else os.fsdecode(path)
         if file not in (None, "-"):
             # A folder that is not there is an OSError, as everywhere in Python.
             os.stat(os.path.dirname(file) or os.curdir)
         return Picture(
-            *self._native.picture(file, self._bounds, timelines, list(categories), only_io, (width, height), dark)
+            *self._native.picture(
+                file, self._bounds, timelines, list(categories), only_io, (width, height), dark, colors == "class"
+            )
         )
 
     def _repr_svg_(self) -> str:

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::answer::{Answer, VIEW_VERSION};
 use super::statistics::shared_threads;
 use super::viewer::Viewer;
+use crate::base::color::Theme;
 use crate::base::error::ApiError;
 use crate::trace::TopologyName;
 
@@ -17,6 +18,7 @@ impl Viewer<'_> {
             color: format!("#{:06x}", kind.color().0),
             alpha: (kind.category.color.0 >> 24) as u8,
             class: kind.class.name(),
+            by_class: [Theme::Light, Theme::Dark].map(|theme| kind.colors.on(theme).to_string()),
             count: kind.count,
             share: Some(kind.category.summary.exclusive).filter(|share| share.is_finite()),
             incl: Some(kind.category.summary.inclusive).filter(|share| share.is_finite()),
@@ -117,6 +119,8 @@ pub(super) struct CategoryInfo<'m> {
     color: String,
     alpha: u8,
     class: &'static str,
+    /// Its colours by class: on light, on dark.
+    by_class: [String; 2],
     count: Option<u64>,
     /// Exclusive time in the whole trace, all lines together, by its length.
     share: Option<f32>,

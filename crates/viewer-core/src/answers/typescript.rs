@@ -33,6 +33,7 @@ use crate::findings::summary::{
 };
 use crate::picture::frame::{HEADER_BYTES, MAGIC, arrow_flag, flag, section};
 use crate::trace::TopologyName;
+use crate::trace::class_colors::{CLASSES, REGIONS, ThemeColors};
 
 const HEADER: &str = "\
 // Answers of the server, or of the same code as WASM, and the numbers that frames are made of.
@@ -53,6 +54,10 @@ fn add_constant(text: &mut String, name: &str, value: impl std::fmt::Display) {
 /// Adds a list of numbers.
 fn add_list(text: &mut String, name: &str, values: &[u32]) {
     let _ = writeln!(text, "export const {name} = {values:?} as const;");
+}
+
+fn pair(ThemeColors { light, dark }: ThemeColors) -> String {
+    format!("[0x{:06x}, 0x{:06x}]", light.0, dark.0)
 }
 
 fn typescript() -> String {
@@ -140,6 +145,17 @@ fn typescript() -> String {
     add_list(&mut text, "WAIT_SECTIONS", &section::WAITS);
     add_list(&mut text, "POINT_SECTIONS", &section::POINTS);
     add_list(&mut text, "ARROW_SECTIONS", &section::ARROWS);
+    text.push_str("\n/** Colours of the classes, each on light and on dark. */\n");
+    text.push_str("export const CLASS_COLORS = {\n");
+    for (class, colors) in CLASSES {
+        let _ = writeln!(text, "  {}: {},", class.name(), pair(colors));
+    }
+    text.push_str("} as const;\n/** Colours that regions of the program have, likewise. */\n");
+    text.push_str("export const REGION_COLORS = [\n");
+    for colors in REGIONS {
+        let _ = writeln!(text, "  {},", pair(colors));
+    }
+    text.push_str("] as const;\n");
     text
 }
 

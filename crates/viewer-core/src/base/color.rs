@@ -3,7 +3,7 @@
 use trace_formats::slog2::Color;
 
 /// An opaque colour, 0xRRGGBB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rgb(pub u32);
 
 impl Rgb {

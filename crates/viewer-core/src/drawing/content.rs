@@ -9,10 +9,24 @@ use trace_formats::slog2::{
 use trace_model::info_values;
 
 use super::named::{NamedTimeline, NamedTimelines};
+use crate::base::color::{Rgb, Theme};
 use crate::base::text::visible;
 use crate::base::window::with_length;
+use crate::trace::class::ClassFinder;
+use crate::trace::class_colors;
 use crate::trace::info::value_after_key;
+use crate::trace::name_of_kind;
 use trace_model::glob::matches_ignoring_case;
+
+/// Which colours categories have in a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CategoryColors {
+    /// Those that the file gives them.
+    #[default]
+    File,
+    /// Those of the page, by class of calls, on this theme: the name decides, and colour-blind eyes tell classes apart.
+    Class(Theme),
+}
 
 /// Options of reading the content of a window.
 #[derive(Clone, Debug)]
@@ -23,6 +37,8 @@ pub struct ContentRequest {
     pub bytes: u64,
     /// Pixels of the whole picture's width: states that will be too narrow for a text come without their info.
     pub width: u32,
+    /// Colours of the categories.
+    pub colors: CategoryColors,
 }
 
 impl Default for ContentRequest {
@@ -31,6 +47,7 @@ impl Default for ContentRequest {
             categories: Vec::new(),
             bytes: 32 << 20,
             width: 1600,
+            colors: CategoryColors::File,
         }
     }
 }
@@ -42,6 +59,8 @@ pub struct DrawnKind {
     pub category: Category,
     /// Name of the category, safe to show.
     pub name: String,
+    /// Colour of the category, before it is toned to be seen.
+    pub color: Rgb,
 }
 
 /// A state.
@@ -92,6 +111,24 @@ pub struct DrawnPreview {
     pub end: f64,
     /// Share of the time of each kind, without nested states; the sum is at most 1.
     pub shares: Vec<(u32, f64)>,
+}
+
+impl CategoryColors {
+    /// The colours of all categories of a trace.
+    fn of(self, categories: &[&Category]) -> Vec<Rgb> {
+        let CategoryColors::Class(theme) = self else {
+            return categories.iter().map(|c| c.color.into()).collect();
+        };
+        let finder = ClassFinder::new();
+        let named = |c: &&Category| (name_of_kind(c), finder.of(c));
+        let named: Vec<_> = categories.iter().map(named).collect();
+        let named: Vec<_> = named
+            .iter()
+            .map(|(name, class)| (name.as_str(), *class))
+            .collect();
+        let colors = class_colors::by_class(&named);
+        colors.into_iter().map(|colors| colors.on(theme)).collect()
+    }
 }
 
 /// Number and time of the drawables of a kind in the window, on the timelines of the picture.
@@ -153,12 +190,15 @@ impl WindowContent {
     ) -> Result<WindowContent, Slog2Error> {
         let mut content = WindowContent::empty(timelines, window);
         let mut kind_of = HashMap::new();
-        for category in reader.categories().iter().filter(|c| c.index >= 0) {
+        let categories = reader.categories().iter().filter(|c| c.index >= 0);
+        let categories: Vec<&Category> = categories.collect();
+        let colors = wanted.colors.of(&categories);
+        for (category, color) in categories.into_iter().zip(colors) {
             let name = category.name.to_str();
             let patterns = &wanted.categories;
             let takes =
                 patterns.is_empty() || patterns.iter().any(|p| matches_ignoring_case(p, &name));
-            let kind = takes.then(|| content.add_kind(category.clone()));
+            let kind = takes.then(|| content.add_kind(category.clone(), color));
             kind_of.entry(category.index).or_insert(kind);
         }
         let pixels = f64::from(wanted.width.max(1));
@@ -193,12 +233,13 @@ impl WindowContent {
         }
     }
 
-    fn add_kind(&mut self, category: Category) -> u32 {
-        let name = match category.name.is_empty() {
-            true => format!("category {}", category.index),
-            false => visible(&category.name.to_str()),
-        };
-        self.kinds.push(DrawnKind { category, name });
+    fn add_kind(&mut self, category: Category, color: Rgb) -> u32 {
+        let name = name_of_kind(&category);
+        self.kinds.push(DrawnKind {
+            category,
+            name,
+            color,
+        });
         self.totals.push(KindTotal::default());
         self.kinds.len() as u32 - 1
     }
@@ -260,7 +301,7 @@ impl ContentReader {
         let kind = (self.takes_unknown && self.kind_of.len() < MAX_UNKNOWN).then(|| {
             let pink = trace_formats::slog2::Color::PINK;
             let unknown = Category::new(index, "".into(), topology, pink);
-            self.content.add_kind(unknown)
+            self.content.add_kind(unknown, pink.into())
         });
         self.kind_of.insert(index, kind);
         kind

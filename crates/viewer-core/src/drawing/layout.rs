@@ -568,12 +568,12 @@ impl PlacedTimelines<'_> {
             let arrow = &content.arrows[bundle.arrow];
             let [from, to] = self.ends(arrow);
             let is_dashed = is_trigger(&content.kinds[arrow.kind as usize]);
-            let color = content.kinds[arrow.kind as usize].category.color;
+            let color = content.kinds[arrow.kind as usize].color;
             let more = (bundle.count as f64).log2() * 0.4;
             PictureArrow {
                 from,
                 to,
-                color: theme.line(color.into()),
+                color: theme.line(color),
                 width: if is_dashed {
                     0.9
                 } else {
@@ -605,12 +605,12 @@ impl PlacedTimelines<'_> {
                 more += 1;
                 continue;
             }
-            let color = content.kinds[event.kind as usize].category.color;
+            let color = content.kinds[event.kind as usize].color;
             let y = timeline.y + (timeline.height / 2.0).min(2.0);
             markers.push(EventMarker {
                 x,
                 y,
-                color: theme.line(color.into()),
+                color: theme.line(color),
             });
         }
         let note = (more > 0).then(|| format!("{} events not drawn", text::count(more)));
@@ -665,7 +665,7 @@ impl PlacedTimelines<'_> {
             // Capitals are 0.73 of the size high.
             y: (strip.y + free / 2.0 + size * 0.365).round(),
             size,
-            color: theme.fill(kind.category.color.into()).ink(),
+            color: theme.fill(kind.color).ink(),
             text,
         })
     }

@@ -56,7 +56,7 @@ impl Legend {
                 name: kind.name.clone(),
                 topology,
                 is_dashed: topology == Topology::Arrow && is_trigger(kind),
-                color: kind.category.color.into(),
+                color: kind.color,
                 count: format!("{about}{}", text::count(total.count)),
                 time: match topology {
                     Topology::Event => String::new(),

@@ -260,7 +260,7 @@ impl SvgWriter {
     fn strip(&mut self, picture: &PictureLayout<'_>, strip: &BandStrip) {
         let (content, theme) = (picture.content, picture.theme);
         let left = picture.plot[0];
-        let color = |kind: u32| theme.fill(content.kinds[kind as usize].category.color.into());
+        let color = |kind: u32| theme.fill(content.kinds[kind as usize].color);
         let mut columns: BTreeMap<(Rgb, u8), String> = BTreeMap::new();
         let mut boxes: BTreeMap<Rgb, String> = BTreeMap::new();
         let mut shares: BTreeMap<Rgb, String> = BTreeMap::new();

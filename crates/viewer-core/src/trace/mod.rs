@@ -15,10 +15,12 @@ use crate::base::color::Rgb;
 use crate::base::text::visible;
 use crate::base::window::{EMPTY, with_length};
 use class::{ActivityClass, ClassFinder};
+use class_colors::ThemeColors;
 use info::{is_bytes, is_callid};
 use line_subject::subject_of;
 
 pub mod class;
+pub mod class_colors;
 pub(crate) mod collective;
 pub(crate) mod info;
 pub(crate) mod line_subject;
@@ -42,6 +44,8 @@ pub struct DrawableKind {
     pub name: String,
     /// Activity that it stands for.
     pub class: ActivityClass,
+    /// Colours by class.
+    pub colors: ThemeColors,
     /// Drawables of it in the whole file, if the file tells.
     pub count: Option<u64>,
     /// Position of the CallID among the info values.
@@ -138,11 +142,9 @@ impl<'a> OpenTrace<'a> {
             if kinds.len() < MAX_KINDS && !numbers.contains_key(&category.index) {
                 numbers.insert(category.index, kinds.len() as u32);
                 kinds.push(DrawableKind {
-                    name: match category.name.is_empty() {
-                        true => format!("category {}", category.index),
-                        false => visible(&category.name.to_str()),
-                    },
+                    name: name_of_kind(category),
                     class: classes.of(category),
+                    colors: ThemeColors::default(),
                     callid: (category.info_keys.iter())
                         .position(|key| std::str::from_utf8(&key.0).is_ok_and(is_callid)),
                     bytes: (category.info_keys.iter().zip(&category.info_types))
@@ -162,6 +164,7 @@ impl<'a> OpenTrace<'a> {
             kinds.extend(UNDEFINED.map(undefined_kind));
             kinds.len() as u32 - UNDEFINED.len() as u32
         });
+        color_by_class(&mut kinds);
         let defined: Vec<i32> = lines.keys().copied().collect();
         for &line in &named.lines {
             if lines.len() < defined.len() + MAX_UNDEFINED_LINES {
@@ -361,11 +364,33 @@ const UNDEFINED: [(Topology, &str); 3] = [
     (Topology::Arrow, "undefined arrow"),
 ];
 
+/// The name of a category, safe to show.
+pub(crate) fn name_of_kind(category: &Category) -> String {
+    match category.name.is_empty() {
+        true => format!("category {}", category.index),
+        false => visible(&category.name.to_str()),
+    }
+}
+
+/// Gives kinds their colours by class, which the names of all of them decide.
+fn color_by_class(kinds: &mut [DrawableKind]) {
+    let named: Vec<_> = kinds
+        .iter()
+        .map(|kind| (kind.name.as_str(), kind.class))
+        .collect();
+    let colors = class_colors::by_class(&named);
+    kinds
+        .iter_mut()
+        .zip(colors)
+        .for_each(|(kind, colors)| kind.colors = colors);
+}
+
 fn undefined_kind((topology, name): (Topology, &str)) -> DrawableKind {
     DrawableKind {
         category: Category::new(i32::MAX, name.into(), topology, Color::PINK),
         name: name.to_owned(),
         class: ActivityClass::Other,
+        colors: ThemeColors::default(),
         count: None,
         callid: None,
         bytes: None,

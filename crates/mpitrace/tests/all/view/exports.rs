@@ -112,12 +112,19 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
     // The part has the colours of the whole, which follow from the names of all regions.
     let categories = server.get("t/0/meta").json()["categories"].clone();
     let categories = categories.as_array().unwrap().iter();
-    let expected: Vec<_> = categories
+    let expected: serde_json::Map<_, _> = categories
         .filter(|one| one["class"] == "user")
-        .map(|one| &one["name"])
+        .map(|one| {
+            (
+                one["name"].as_str().unwrap().to_owned(),
+                one["by_class"].clone(),
+            )
+        })
         .collect();
-    let regions = regions.replace("&quot;", "\"");
-    assert_eq!(regions, serde_json::to_string(&expected).unwrap());
+    assert_eq!(expected.len(), 4);
+    let regions: serde_json::Value =
+        serde_json::from_str(&regions.replace("&quot;", "\"")).unwrap();
+    assert_eq!(regions, serde_json::Value::Object(expected));
     let part = decoded(part);
     let whole = std::fs::read(sample()).unwrap();
     let listed = |bytes: &[u8]| {
