@@ -3,7 +3,7 @@
 use super::clocks::{earlier_of, later_of};
 use super::prefetch::prefetch;
 
-/// Stretches that are kept of a rank. When there are more, neighbours of the older half become one.
+/// Stretches that are kept of a rank. When there are more, short neighbours of the older half become one.
 const MAX_KEPT: usize = 64;
 
 /// Who a wait is due to in the end, and what that rank did.
@@ -87,22 +87,43 @@ impl RecentHistory {
         }
     }
 
-    /// Makes one of each two neighbours in the older half, with the cause of the longer one.
+    /// Makes one of each two neighbours in the older half that together are at most an eighth of it, with the cause of the longer one. Longer ones stay
+    /// as they are: the cause of a long stretch does not become that of many short ones behind it. At most seven pairs are longer, so nine are joined.
     fn join_neighbours(&mut self) {
         const HALF: usize = MAX_KEPT / 2;
+        let older = self.stretches[HALF - 1].to - self.stretches[0].from;
+        let mut kept = 0;
+        let mut keep = |stretches: &mut [CausedStretch], next: CausedStretch| {
+            if kept > 0 && stretches[kept - 1].cause == next.cause {
+                let before = &mut stretches[kept - 1];
+                if before.to >= next.from {
+                    before.to = next.to;
+                    return kept;
+                }
+            }
+            stretches[kept] = next;
+            kept += 1;
+            kept
+        };
+        let mut end = 0;
         for nth in 0..HALF / 2 {
             let pair = [self.stretches[2 * nth], self.stretches[2 * nth + 1]];
-            let [first, last] = &pair;
+            let [first, last] = pair;
+            if last.to - first.from > older / 8.0 {
+                keep(&mut self.stretches, first);
+                end = keep(&mut self.stretches, last);
+                continue;
+            }
             // Which one is longer cannot be foreseen: looked up and not branched for.
             let longer = usize::from(last.seconds() >= first.seconds());
-            self.stretches[nth] = CausedStretch {
+            let joined = CausedStretch {
                 from: first.from,
                 to: last.to,
                 cause: pair[longer].cause,
             };
+            end = keep(&mut self.stretches, joined);
         }
-        self.stretches.copy_within(HALF.., HALF / 2);
-        self.stretches.truncate(self.stretches.len() - HALF / 2);
+        self.stretches.drain(end..HALF);
     }
 
     /// Puts the causes of what happened between two times into `causes`, which is empty. What is not known is put down to `otherwise`.
@@ -197,5 +218,27 @@ mod tests {
         assert!(causes.iter().all(|stretch| stretch.cause.lane < 2));
         let sum: f64 = causes.iter().map(CausedStretch::seconds).sum();
         assert_eq!(sum, 1000.0);
+    }
+
+    /// A program that begins with a long call, and then looks at the clock all the time: in a wait after it nobody is in that call.
+    #[test]
+    fn a_long_stretch_does_not_take_over_what_follows() {
+        let mut history = RecentHistory::default();
+        history.add(0.0, 1000.0, cause(1));
+        for nth in 0..10_000 {
+            let at = 1000.0 + f64::from(nth);
+            history.add(at, at + 0.4, cause(2));
+            history.add(at + 0.4, at + 1.0, cause(3));
+        }
+        let seconds_of = |lane: u32, from: f64, to: f64| -> f64 {
+            let causes = causes(&history, from, to);
+            let of = causes.iter().filter(|stretch| stretch.cause.lane == lane);
+            of.map(CausedStretch::seconds).sum()
+        };
+        // An eighth of the time is the most that it can come to.
+        let began = seconds_of(1, 0.0, 11_000.0);
+        assert!((1000.0..11_000.0 / 8.0).contains(&began), "{began}");
+        assert_eq!(seconds_of(1, 2000.0, 11_000.0), 0.0);
+        assert!(seconds_of(3, 2000.0, 11_000.0) > 5000.0);
     }
 }
