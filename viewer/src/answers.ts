@@ -414,7 +414,7 @@ to_timeline: Array<number>, info: Array<string>,
  */
 bytes: Array<number>, 
 /**
- * Path of the file that it is about; empty if the trace tells none, and in long tables.
+ * Path of the file that it is about; empty if the trace tells none, and for calls of MPI-IO in long tables of traces that are too large to be read.
  */
 file: Array<string>, };
 

@@ -190,6 +190,7 @@ impl Viewer<'_> {
             &"name",
             &"timeline",
             &"to_timeline",
+            &"file",
             &"info",
         ]);
         for at in 0..found.name.len() {
@@ -202,6 +203,7 @@ impl Viewer<'_> {
                 &found.name[at],
                 &label(found.timeline[at] as usize),
                 &to,
+                &found.file[at],
                 &found.info[at],
             ]);
         }

@@ -11,9 +11,11 @@ use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
+use crate::base::text::visible;
 use crate::base::window::takes_part;
+use crate::search::call_files::CallFiles;
 use crate::search::hits::SearchHit;
-use crate::search::plan::SearchPlan;
+use crate::search::plan::{SearchPlan, has_key};
 use crate::statistics::in_order::in_order;
 use crate::trace::TopologyName;
 use crate::trace::info::{bytes, value_after_key};
@@ -23,7 +25,7 @@ use crate::trace::{DrawableKind, TraceItem};
 /// Rows of the table that can be asked for, from the first on.
 const MAX_EVENTS: usize = 200_000;
 
-/// Rows of a table that tells files: for each call of MPI-IO, its access is looked for.
+/// Rows of a table for which the file of each call of MPI-IO is looked for by itself; for longer ones the trace is read for all of them.
 const MAX_WITH_FILES: usize = 1000;
 
 #[derive(Default, Debug, Serialize)]
@@ -45,7 +47,7 @@ pub(crate) struct EventsAnswer {
     pub info: Vec<String>,
     /// Bytes of the message, or of what was accessed; −1 if it says none.
     pub bytes: Vec<i64>,
-    /// Path of the file that it is about; empty if the trace tells none, and in long tables.
+    /// Path of the file that it is about; empty if the trace tells none, and for calls of MPI-IO in long tables of traces that are too large to be read.
     pub file: Vec<String>,
 }
 
@@ -55,6 +57,21 @@ enum EventOrder {
     Duration,
     Name,
     Timeline,
+}
+
+impl EventOrder {
+    /// The order that a question names.
+    fn parse(text: &str) -> Result<EventOrder, ApiError> {
+        match text {
+            "" | "t0" => Ok(EventOrder::Start),
+            "dur" => Ok(EventOrder::Duration),
+            "name" => Ok(EventOrder::Name),
+            "timeline" => Ok(EventOrder::Timeline),
+            _ => Err(ApiError::bad_request(
+                "sort: expected t0, dur, name or timeline",
+            )),
+        }
+    }
 }
 
 /// A row of the table.
@@ -174,17 +191,7 @@ impl Viewer<'_> {
             Some(text) => (text, true),
             None => (query.text("sort"), false),
         };
-        let by = match text {
-            "" | "t0" => EventOrder::Start,
-            "dur" => EventOrder::Duration,
-            "name" => EventOrder::Name,
-            "timeline" => EventOrder::Timeline,
-            _ => {
-                return Err(ApiError::bad_request(
-                    "sort: expected t0, dur, name or timeline",
-                ));
-            }
-        };
+        let by = EventOrder::parse(text)?;
         let plan = match query.text("q") {
             "" => None,
             _ => Some(self.search_plan(query, &layout, cancel)?),
@@ -270,8 +277,11 @@ impl Viewer<'_> {
             exact: true,
             ..EventsAnswer::default()
         };
+        // What cannot be told of calls is left open.
+        let read = || CallFiles::read(trace, self.budget(trace.bounds(), cancel));
+        let calls = (limit > MAX_WITH_FILES).then(|| read().unwrap_or_default());
         for entry in heap.into_sorted_vec().into_iter().skip(offset) {
-            self.push(&mut events, &entry, limit <= MAX_WITH_FILES, cancel);
+            self.push(&mut events, &entry, calls.as_ref(), cancel);
         }
         Ok(events)
     }
@@ -280,7 +290,7 @@ impl Viewer<'_> {
         &self,
         events: &mut EventsAnswer,
         entry: &EventEntry,
-        is_short: bool,
+        calls: Option<&CallFiles>,
         cancel: Cancel<'_>,
     ) {
         let kind = &self.trace().kinds()[entry.kind as usize];
@@ -304,8 +314,14 @@ impl Viewer<'_> {
         let mut pairs = info_values(&kind.category, &entry.info);
         let moved = pairs.find_map(|(key, value)| bytes(&key.to_str(), value));
         events.bytes.push(moved.unwrap_or(-1));
-        let file = (is_short).then(|| self.file_of(&entry.item(&entry.info), cancel));
-        events.file.push(file.flatten().unwrap_or_default());
+        let file = match calls {
+            Some(calls) if kind.is_file_call() && !has_key(kind, "file") => {
+                let id = kind.callid_of(&entry.info);
+                id.and_then(|id| calls.path(id)).map(visible)
+            }
+            _ => self.file_of(&entry.item(&entry.info), cancel),
+        };
+        events.file.push(file.unwrap_or_default());
     }
 }
 

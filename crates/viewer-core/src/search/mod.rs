@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 pub mod aggregation;
+pub(crate) mod call_files;
 pub mod comms;
 pub mod files;
 pub mod hits;

@@ -1,6 +1,6 @@
 //! A search, made ready for a trace: what fits, and which parts of the tree cannot have it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use trace_formats::slog2::{NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Topology};
 use trace_model::{InfoValue, info_values};
@@ -30,6 +30,8 @@ pub struct SearchPlan {
     rest: Vec<SearchTerm>,
     /// Files, by their numbers in the trace, of the term at this place in `rest`.
     files: Vec<BTreeSet<i64>>,
+    /// Calls of MPI-IO on these files, by their CallIDs, likewise.
+    calls: Vec<HashSet<u64>>,
     /// Who waited, if a condition asks for it.
     waits: Option<Arc<TraceWaits>>,
 }
@@ -44,12 +46,14 @@ impl SearchPlan {
             starts: (f64::NEG_INFINITY, f64::INFINITY),
             rest: Vec::new(),
             files: Vec::new(),
+            calls: Vec::new(),
             waits: None,
         };
         for term in &terms.0 {
             plan.add(trace, term);
         }
         plan.files = vec![BTreeSet::new(); plan.rest.len()];
+        plan.calls = vec![HashSet::new(); plan.rest.len()];
         plan
     }
 
@@ -99,7 +103,7 @@ impl SearchPlan {
             Condition::Sender(_) => self.rest.push(term.clone()),
             Condition::Number(key, ..) | Condition::Text(key, _) => {
                 if !not {
-                    only(&|kind| has_key(kind, key));
+                    only(&|kind| has_key(kind, key) || (key == "file" && kind.is_file_call()));
                 }
                 self.rest.push(term.clone());
             }
@@ -151,16 +155,32 @@ impl SearchPlan {
             .collect()
     }
 
-    /// Says that a file of this number is one of those that the term at this place names.
-    pub fn add_file(&mut self, at: usize, number: i64) {
+    /// Says which files, by their numbers, the term at this place names.
+    pub(super) fn add_files(&mut self, at: usize, numbers: BTreeSet<i64>) {
         if let Some(files) = self.files.get_mut(at) {
-            files.insert(number);
+            *files = numbers;
+        }
+    }
+
+    /// Says which calls of MPI-IO, by their CallIDs, are about files that the term at this place names.
+    pub(super) fn add_calls(&mut self, at: usize, ids: HashSet<u64>) {
+        if let Some(calls) = self.calls.get_mut(at) {
+            *calls = ids;
         }
     }
 
     /// Takes who waited, for conditions that ask for it.
     pub(super) fn set_waits(&mut self, waits: Arc<TraceWaits>) {
         self.waits = Some(waits);
+    }
+
+    /// Whether this is one of the calls of MPI-IO of the term at this place.
+    fn has_call(&self, at: usize, kind: &DrawableKind, item: &TraceItem<'_>) -> bool {
+        let calls = self.calls.get(at).filter(|calls| !calls.is_empty());
+        calls.is_some_and(|calls| {
+            kind.callid_of(item.info)
+                .is_some_and(|id| calls.contains(&id))
+        })
     }
 
     /// Whether a wait of the state is one that `is_it` takes.
@@ -267,7 +287,7 @@ impl SearchPlan {
                         .get(at)
                         .is_some_and(|files| files.contains(&number)),
                     _ => false,
-                })
+                }) || (key == "file" && kind.is_file_call() && self.has_call(at, kind, item))
             }
             Condition::CallId(id) => values(kind, "callid", item.info).any(|value| match value {
                 InfoValue::Hex(value) => value == *id,

@@ -1,18 +1,16 @@
 //! Makes a search ready, with what it takes to look up in the trace.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::files::for_each_file;
+use super::call_files::CallFiles;
 use super::language::SearchTerms;
-use super::plan::SearchPlan;
+use super::plan::{SearchPlan, is_text};
 use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 use crate::trace::waits::TraceWaits;
-
-/// Most events that name files for a condition on files.
-const MAX_FILE_EVENTS: u64 = 1 << 16;
 
 /// Makes a search ready, with who waited if that is known, also what it says about files, which other drawables name by number only.
 ///
@@ -33,10 +31,17 @@ pub fn plan(
         })?;
         plan.set_waits(Arc::clone(waits));
     }
-    for (at, pattern) in plan.file_patterns() {
-        for_each_file(trace, &pattern, MAX_FILE_EVENTS, budget, |file| {
-            plan.add_file(at, file.number);
-        })?;
+    let patterns = plan.file_patterns();
+    if patterns.is_empty() {
+        return Ok(plan);
+    }
+    let files = CallFiles::read(trace, budget)?;
+    for (at, pattern) in patterns {
+        let named = files.files().filter(|file| is_text(&pattern, &file.path));
+        let named: BTreeSet<i64> = named.map(|file| file.number).collect();
+        let calls = files.calls().filter(|(_, file)| named.contains(file));
+        plan.add_calls(at, calls.map(|(id, _)| id).collect());
+        plan.add_files(at, named);
     }
     Ok(plan)
 }

@@ -16,7 +16,7 @@ use crate::base::text::visible;
 use crate::base::window::{EMPTY, with_length};
 use class::{ActivityClass, ClassFinder};
 use class_colors::ThemeColors;
-use info::{is_bytes, is_callid};
+use info::{callid, is_bytes, is_callid};
 use line_subject::subject_of;
 
 pub mod class;
@@ -58,6 +58,19 @@ impl DrawableKind {
     /// Colour of the category.
     pub fn color(&self) -> Rgb {
         self.category.color.into()
+    }
+
+    /// Whether drawables of it are calls of MPI-IO that say which call they are.
+    pub(crate) fn is_file_call(&self) -> bool {
+        self.class == ActivityClass::Io
+            && self.category.topology == Topology::State
+            && self.callid.is_some()
+    }
+
+    /// The CallID, given the values of a drawable of this kind.
+    pub(crate) fn callid_of(&self, info: &[u8]) -> Option<u64> {
+        let (key, value) = info_values(&self.category, info).nth(self.callid?)?;
+        callid(&key.to_str(), value)
     }
 
     /// Bytes of a message or an access, given the values of a drawable of this kind.

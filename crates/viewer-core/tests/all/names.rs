@@ -228,4 +228,26 @@ fn calls_of_mpi_io_have_the_name_of_their_file() {
     let mut of_ranks = files.clone();
     of_ranks.sort_unstable();
     assert_eq!(of_ranks, ["", "", a, a, a, b, b, b], "{files:?}");
+    // A long table reads them all at once; a search finds calls and operations by the file.
+    let long = json(&viewer, "events?q=MPI_File_*&limit=5000");
+    assert_eq!(long["file"], listed["file"]);
+    for (query, count) in [
+        ("file:a.dat MPI_File_*", 3),
+        ("file:\"/data/*\" MPI_File_*", 6),
+        ("!file:a.dat MPI_File_*", 5),
+        ("file:b.dat pwrite*", 1),
+        ("file:nothing", 0),
+    ] {
+        let found = json(&viewer, &format!("events?q={query}"));
+        assert_eq!(found["total"], count, "{query}");
+    }
+    let csv = viewer
+        .answer("csv?what=events&q=MPI_File_open", &|| false)
+        .unwrap();
+    let csv = String::from_utf8(csv.body).unwrap();
+    assert!(
+        csv.starts_with("start_s,end_s,duration_s,topology,name,timeline,to_timeline,file,info"),
+        "{csv}"
+    );
+    assert_eq!(csv.matches(a).count(), 1, "{csv}");
 }
