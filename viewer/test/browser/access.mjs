@@ -85,6 +85,25 @@ export function access(chrome, { address }) {
     assert.equal((await at())[0], -1);
     await page.own.keyboard.press("Shift+Tab");
     assert.equal((await at())[0], 2);
+    // On to the end and once round: each stop is seen to have the focus, and none keeps it.
+    await page.press("2");
+    await page.own.locator('table[aria-label="Statistics by category"] tbody tr').first().waitFor();
+    for (const round of ["to the end", "round"]) {
+      const stops = [];
+      do {
+        await page.own.keyboard.press("Tab");
+        stops.push(await page.own.evaluate(() => {
+          const on = document.activeElement;
+          const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(on);
+          const [box, isSeen] = [on.getBoundingClientRect(), (outlineStyle !== "none" && Number.parseFloat(outlineWidth) > 0) || boxShadow !== "none"];
+          const isHere = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+          return { name: `${on.tagName} ${on.id} ${on.getAttribute("aria-label") ?? ""}`, isBody: on === document.body, isGood: isSeen && isHere };
+        }));
+      } while (!stops.at(-1).isBody && stops.length < 150);
+      assert.ok(stops.at(-1).isBody, `${round}: ${stops.slice(-3).map(({ name }) => name).join(", ")}`);
+      assert.deepEqual(stops.slice(0, -1).filter(({ isGood }) => !isGood), [], round);
+      if (round === "round") for (const id of ["search", "timeline", "legend-filter", "tab-stats", "export-svg"]) assert.ok(stops.some(({ name }) => name.split(" ")[1] === id), id);
+    }
     await page.close();
   });
 
