@@ -172,7 +172,9 @@ print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(
             assert_eq!(found[2], of_ranks(&[1]), "{mpi:?} {ending}");
             assert_eq!(found[3], of_ranks(&[0, 2]), "{mpi:?} {ending}");
             let odd = ["TypeError", "TypeError", "ValueError", "FileNotFoundError"];
-            let odd = odd.into_iter().chain(["FileNotFoundError", "ValueError"]);
+            let odd = odd
+                .into_iter()
+                .chain(["FileNotFoundError", "ValueError", "ValueError"]);
             assert_eq!(found[4], Value::from_iter(odd), "{mpi:?} {ending}");
         }
     }
