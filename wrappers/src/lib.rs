@@ -23,6 +23,7 @@ pub mod abi;
 mod canonical;
 mod carrier;
 mod class;
+mod collective;
 pub mod generate;
 #[cfg(feature = "header")]
 pub mod header;
@@ -34,6 +35,7 @@ mod table;
 
 pub use carrier::{Carrier, ElementForm};
 pub use class::{Class, FileAccessKind, Phase, Pointer};
+pub use collective::{CollectiveOperation, ToldBytes};
 pub use kind::{CType, Direction, Kind};
 pub use length::{LengthQuery, LengthRule, Property};
 pub use parse::ParseError;

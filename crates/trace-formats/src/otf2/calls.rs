@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use trace_model::DrawablePoint;
+use wrappers::ToldBytes;
 
 use super::error::Otf2Error;
 use super::event::{CollectiveEnd, Event};
@@ -178,7 +179,12 @@ impl EventMaker {
             root => {
                 let is_root = across.is_none() && root == Some(place.comm_rank);
                 let root = root.and_then(|root| self.comms.rank(others, root));
-                let amounts = collective_bytes(op, bytes, is_root, ranks);
+                let told = ToldBytes {
+                    bytes: values.bytes,
+                    received: values.received,
+                    sent: values.sent,
+                };
+                let amounts = collective_bytes(op, told, is_root, ranks);
                 (root.unwrap_or(NO_ROOT), amounts)
             }
         };

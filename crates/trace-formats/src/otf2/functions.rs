@@ -1,7 +1,7 @@
 //! What the regions of a category do: roles, paradigms, and which events stand in them.
 
 use trace_model::{Category, value_names};
-use wrappers::{Class, FileAccessKind, Function, Table};
+use wrappers::{Class, CollectiveOperation, FileAccessKind, Function, Table, ToldBytes};
 
 use super::numbers::{atomic as atomic_way, collective, io_mode, paradigm, role};
 use super::window_event::OneSidedKind;
@@ -212,34 +212,103 @@ fn window_call(function: &Function) -> Option<WindowCall> {
     })
 }
 
+/// Number and role of each collective operation.
+const COLLECTIVES: [(CollectiveOperation, u8, u8); 17] = [
+    (
+        CollectiveOperation::Barrier,
+        collective::BARRIER,
+        role::BARRIER,
+    ),
+    (
+        CollectiveOperation::Bcast,
+        collective::BCAST,
+        role::ONE_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Scatter,
+        collective::SCATTER,
+        role::ONE_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Scatterv,
+        collective::SCATTERV,
+        role::ONE_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Gather,
+        collective::GATHER,
+        role::ALL_TO_ONE,
+    ),
+    (
+        CollectiveOperation::Gatherv,
+        collective::GATHERV,
+        role::ALL_TO_ONE,
+    ),
+    (
+        CollectiveOperation::Reduce,
+        collective::REDUCE,
+        role::ALL_TO_ONE,
+    ),
+    (
+        CollectiveOperation::Allgather,
+        collective::ALLGATHER,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Allgatherv,
+        collective::ALLGATHERV,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Alltoall,
+        collective::ALLTOALL,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Alltoallv,
+        collective::ALLTOALLV,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Alltoallw,
+        collective::ALLTOALLW,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Allreduce,
+        collective::ALLREDUCE,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::ReduceScatter,
+        collective::REDUCE_SCATTER,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::ReduceScatterBlock,
+        collective::REDUCE_SCATTER_BLOCK,
+        role::ALL_TO_ALL,
+    ),
+    (
+        CollectiveOperation::Scan,
+        collective::SCAN,
+        role::OTHER_COLLECTIVE,
+    ),
+    (
+        CollectiveOperation::Exscan,
+        collective::EXSCAN,
+        role::OTHER_COLLECTIVE,
+    ),
+];
+
 /// Role and call of a collective function.
 fn collective_kind(function: &Function) -> (u8, RegionCall) {
-    let name = function.name.trim_start_matches("MPI_");
-    let name = name.trim_end_matches("_c").trim_end_matches("_init");
-    let name = name.to_ascii_lowercase();
-    let blocking = match function.class {
-        Class::Icollective => name.strip_prefix('i').unwrap_or(&name),
-        _ => &name,
-    };
-    let (role, op) = match blocking {
-        "barrier" => (role::BARRIER, collective::BARRIER),
-        "bcast" => (role::ONE_TO_ALL, collective::BCAST),
-        "scatter" => (role::ONE_TO_ALL, collective::SCATTER),
-        "scatterv" => (role::ONE_TO_ALL, collective::SCATTERV),
-        "gather" => (role::ALL_TO_ONE, collective::GATHER),
-        "gatherv" => (role::ALL_TO_ONE, collective::GATHERV),
-        "reduce" => (role::ALL_TO_ONE, collective::REDUCE),
-        "allgather" => (role::ALL_TO_ALL, collective::ALLGATHER),
-        "allgatherv" => (role::ALL_TO_ALL, collective::ALLGATHERV),
-        "alltoall" => (role::ALL_TO_ALL, collective::ALLTOALL),
-        "alltoallv" => (role::ALL_TO_ALL, collective::ALLTOALLV),
-        "alltoallw" => (role::ALL_TO_ALL, collective::ALLTOALLW),
-        "allreduce" => (role::ALL_TO_ALL, collective::ALLREDUCE),
-        "reduce_scatter" => (role::ALL_TO_ALL, collective::REDUCE_SCATTER),
-        "reduce_scatter_block" => (role::ALL_TO_ALL, collective::REDUCE_SCATTER_BLOCK),
-        "scan" => (role::OTHER_COLLECTIVE, collective::SCAN),
-        "exscan" => (role::OTHER_COLLECTIVE, collective::EXSCAN),
-        _ => return (role::OTHER_COLLECTIVE, RegionCall::Plain),
+    let operation = CollectiveOperation::of(function);
+    let found = COLLECTIVES
+        .iter()
+        .find(|(known, ..)| Some(*known) == operation);
+    let Some(&(_, op, role)) = found else {
+        return (role::OTHER_COLLECTIVE, RegionCall::Plain);
     };
     let call = match function.class {
         Class::Icollective => RegionCall::Icollective(op),
@@ -249,25 +318,12 @@ fn collective_kind(function: &Function) -> (u8, RegionCall) {
     (role, call)
 }
 
-/// Bytes that a rank gives to a collective operation and gets from it, of the bytes that its call tells: those of the rank itself, or for one
-/// of `ranks` ranks where the function takes one count for each. Where the counts of ranks differ, the part that other values tell is 0.
-pub(super) fn collective_bytes(op: u8, bytes: u64, is_root: bool, ranks: u64) -> (u64, u64) {
-    let all = bytes.saturating_mul(ranks);
-    let at_root = |amount: u64| if is_root { amount } else { 0 };
-    match op {
-        collective::BCAST => (at_root(bytes), bytes - at_root(bytes)),
-        collective::SCATTER => (at_root(all), bytes),
-        collective::SCATTERV => (0, bytes),
-        collective::GATHER => (bytes, at_root(all)),
-        collective::GATHERV | collective::ALLGATHERV => (bytes, 0),
-        collective::ALLTOALLV | collective::ALLTOALLW | collective::REDUCE_SCATTER => (bytes, 0),
-        collective::REDUCE => (bytes, at_root(bytes)),
-        collective::ALLGATHER => (bytes, all),
-        collective::ALLTOALL => (all, all),
-        collective::ALLREDUCE | collective::SCAN | collective::EXSCAN => (bytes, bytes),
-        collective::REDUCE_SCATTER_BLOCK => (all, bytes),
-        _ => (0, 0),
-    }
+/// Bytes that a rank gives to a collective operation and gets from it, of what its call tells; 0 where that does not tell it.
+pub(super) fn collective_bytes(op: u8, told: ToldBytes, is_root: bool, ranks: u64) -> (u64, u64) {
+    let found = COLLECTIVES.iter().find(|(_, number, _)| *number == op);
+    let moved = found.map(|(operation, ..)| operation.moved(told, is_root, ranks));
+    let [given, got] = moved.unwrap_or_default().map(Option::unwrap_or_default);
+    (given, got)
 }
 
 /// Bytes that the root of an operation between two groups gives and gets. Its counts do not matter where the others' do, and are not known then.
