@@ -123,6 +123,19 @@ impl Column {
         self.pad(self.len() + 1);
     }
 
+    /// Adds a value of an info as that of this row, counted from 0. Rows before it without a value have none.
+    #[inline]
+    pub fn put(&mut self, row: usize, value: InfoValue<'_>) {
+        match (&mut *self, value) {
+            (Column::Integer(values), InfoValue::Integer(value)) => values.put(row, value),
+            (Column::Hex(values), InfoValue::Hex(value)) => values.put(row, value),
+            _ => {
+                self.pad(row);
+                self.push_value(value);
+            }
+        }
+    }
+
     /// Adds a value of an info. A text ends at its first NUL; what is no UTF-8 in it becomes U+FFFD.
     #[inline]
     pub fn push_value(&mut self, value: InfoValue<'_>) {

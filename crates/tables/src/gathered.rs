@@ -81,8 +81,7 @@ impl GatheredRows {
                 (ValuePlace::ColumnIfKnown(_), InfoValue::Integer(-1)) => {}
                 (ValuePlace::Column(place) | ValuePlace::ColumnIfKnown(place), value) => {
                     if let Some(column) = self.of_infos.get_mut(place) {
-                        column.pad(rows);
-                        column.push_value(value);
+                        column.put(rows, value);
                     }
                 }
                 (ValuePlace::Tag, InfoValue::Integer(value)) => tag = i32::try_from(value).ok(),

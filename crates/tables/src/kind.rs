@@ -105,3 +105,15 @@ impl TableKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_in_the_order_of_their_numbers() {
+        for (nth, kind) in TableKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, nth);
+        }
+    }
+}

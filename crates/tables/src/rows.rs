@@ -101,9 +101,10 @@ impl TraceTables {
         }
     }
 
-    /// The highest rank that has a timeline.
-    pub fn last_rank(&self) -> Option<u32> {
-        self.lines.values().filter_map(|line| line.rank).max()
+    /// Number of groups of ranks, what is of no rank being one.
+    pub fn groups(&self) -> usize {
+        let last = self.lines.values().map(|line| line.group).max();
+        last.map_or(0, |last| last as usize + 1)
     }
 
     /// What all drawables of a table are; `None` if they are not all alike.

@@ -18,16 +18,12 @@ use trace_model::{
     CommNames, Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop,
 };
 
-/// Ranks whose rows are in the same files.
-const GROUP_RANKS: u32 = 64;
 /// Rows that all tables of a kind may have in memory.
 const ROWS_IN_MEMORY: usize = 1 << 22;
 /// Least and largest number of rows in a group.
 const GROUP_ROWS: [usize; 2] = [1 << 16, 1 << 20];
 /// Name of the table of waits.
 const WAITS: &str = "waits";
-/// Number in place of that of a group of ranks, for what is of no rank.
-const NO_RANK: i64 = -1;
 
 /// Rows of a table that are not on their way into a file.
 struct OpenTable {
@@ -49,7 +45,10 @@ pub struct TablesSink {
     names: CommNames,
     rows: TraceTables,
     layouts: BTreeMap<TableKind, Arc<TableLayout>>,
-    tables: BTreeMap<(TableKind, i64), OpenTable>,
+    /// By kind, the table of each group of ranks, which comes with its first row.
+    tables: [Vec<Option<OpenTable>>; TableKind::ALL.len()],
+    /// Number of tables that have come.
+    started: usize,
     /// Tables that are written already, and their numbers of rows: that of waits.
     whole_tables: Vec<(&'static str, u64)>,
     losses: Losses,
@@ -71,7 +70,7 @@ impl TablesSink {
         let failed = |kind: TablesErrorKind| Fault::new(0, kind).in_file(path);
         let folder = PendingFolder::create(path, DATASET).map_err(|error| failed(error.into()))?;
         let rows = TraceTables::new(definitions, waits.map(WaitingCalls::new));
-        let groups = rows.last_rank().map_or(1, |last| last / GROUP_RANKS + 1) as usize;
+        let groups = rows.groups().max(1);
         let group_rows = (ROWS_IN_MEMORY / groups).clamp(GROUP_ROWS[0], GROUP_ROWS[1]);
         let mut layouts = BTreeMap::new();
         for (kind, schema) in rows.schemas() {
@@ -96,7 +95,8 @@ impl TablesSink {
             names: CommNames::new(definitions),
             rows,
             layouts,
-            tables: BTreeMap::new(),
+            tables: Default::default(),
+            started: 0,
             whole_tables,
             losses,
             folder,
@@ -118,28 +118,34 @@ impl TablesSink {
             }
         };
         let kind = row.plan.kind;
-        let (Some(layout), Some(schema)) =
-            (self.layouts.get(&kind), self.rows.schemas().get(&kind))
-        else {
-            return Ok(());
-        };
-        let rank = row.from.rank;
-        let group = rank.map_or(NO_RANK, |rank| (rank / GROUP_RANKS).into());
-        let folder = self.folder.current_path();
-        let number = self.tables.len();
-        let table = self.tables.entry((kind, group)).or_insert_with(|| {
-            let folder = folder.join(kind.name()).join(format!("rank_group={group}"));
-            OpenTable {
-                gathered: GatheredRows::new(schema),
-                schema: schema.clone(),
-                place: Arc::new(TablePlace {
-                    number,
-                    folder,
-                    layout: layout.clone(),
-                }),
-                rows: 0,
+        let place = row.from.group as usize;
+        let of_kind = &mut self.tables[kind as usize];
+        let table = match of_kind.get_mut(place) {
+            Some(Some(table)) => table,
+            _ => {
+                let (Some(layout), Some(schema)) =
+                    (self.layouts.get(&kind), self.rows.schemas().get(&kind))
+                else {
+                    return Ok(());
+                };
+                let group = row.from.group_number();
+                let folder = self.folder.current_path().join(kind.name());
+                let folder = folder.join(format!("rank_group={group}"));
+                of_kind.resize_with(of_kind.len().max(place + 1), || None);
+                let number = self.started;
+                self.started += 1;
+                of_kind[place].insert(OpenTable {
+                    gathered: GatheredRows::new(schema),
+                    schema: schema.clone(),
+                    place: Arc::new(TablePlace {
+                        number,
+                        folder,
+                        layout: layout.clone(),
+                    }),
+                    rows: 0,
+                })
             }
-        });
+        };
         table.gathered.push(&row);
         table.rows += 1;
         match table.gathered.len() < BATCH_ROWS {
@@ -170,11 +176,14 @@ impl trace_model::Sink for TablesSink {
     fn finish(mut self: Box<Self>) -> Result<Losses, Stop> {
         let mut rows: BTreeMap<TableKind, u64> = BTreeMap::new();
         let mut ended = Ok(());
-        for ((kind, _), table) in &mut self.tables {
+        let tables = TableKind::ALL.into_iter().zip(&mut self.tables);
+        let tables = tables
+            .flat_map(|(kind, tables)| tables.iter_mut().flatten().map(move |table| (kind, table)));
+        for (kind, table) in tables {
             if table.gathered.len() > 0 {
                 ended = ended.and_then(|()| table.pass_on(&mut self.encoders));
             }
-            *rows.entry(*kind).or_default() += table.rows;
+            *rows.entry(kind).or_default() += table.rows;
         }
         ended = ended.and_then(|()| self.encoders.end());
         ended.map_err(|kind| self.failed(kind))?;

@@ -3,7 +3,7 @@
 use crate::error::TablesErrorKind;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -55,9 +55,13 @@ impl TableLayout {
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_max_row_group_row_count(Some(group_rows));
-        // Times differ from row to row, but little from one to the next.
-        let times = |field: &&Arc<Field>| field.name().ends_with("_ns") && !field.is_nullable();
-        for field in schema.fields().iter().filter(times) {
+        // Times differ from row to row, but little from one to the next. Ranks, threads, lines and communicators are small and mostly few: they take as many
+        // bits as the places in a dictionary do, without a search for each.
+        let is_whole = |field: &&Arc<Field>| {
+            !field.is_nullable() && matches!(field.data_type(), DataType::Int32 | DataType::Int64)
+                || is_rank(field)
+        };
+        for field in schema.fields().iter().filter(is_whole) {
             let path = ColumnPath::from(field.name().as_str());
             properties = properties
                 .set_column_dictionary_enabled(path.clone(), false)
@@ -71,6 +75,11 @@ impl TableLayout {
             properties: properties.build(),
         })
     }
+}
+
+/// Whether a column has the rank of each row, which few rows lack.
+fn is_rank(field: &Field) -> bool {
+    matches!(field.name().as_str(), "rank" | "source_rank" | "dest_rank")
 }
 
 /// A file that is being written.
