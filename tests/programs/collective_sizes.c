@@ -86,6 +86,28 @@ static void between_groups(void)
     MPI_Comm_free(&side);
 }
 
+/* On a communicator of its own, whose ranks are in the opposite order: three messages of 24 bytes together. To its collective operations ranks send 20
+ * (MPI_Bcast), 24, 72, 36, 12 and 12 bytes, and receive 40, 24, 72, 36, 12 and 12. */
+static void known_bytes(void)
+{
+    MPI_Comm known;
+    MPI_Request request;
+    int own;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &known);
+    MPI_Comm_set_name(known, "known bytes");
+    MPI_Comm_rank(known, &own);
+    MPI_Sendrecv(give, own + 1, MPI_INT, (own + 1) % RANKS, 3, take, ROOM, MPI_INT, (own + 2) % RANKS, 3, known, MPI_STATUS_IGNORE);
+    MPI_Bcast(give, 5, MPI_INT, ROOT, known);
+    MPI_Gather(give, 2, MPI_INT, take, 2, MPI_INT, ROOT, known);
+    MPI_Alltoall(give, 2, MPI_INT, take, 2, MPI_INT, known);
+    MPI_Allreduce(give, take, 3, MPI_INT, MPI_SUM, known);
+    MPI_Scan(give, take, 1, MPI_INT, MPI_SUM, known);
+    MPI_Iallreduce(give, take, 1, MPI_INT, MPI_SUM, known, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(known);
+    MPI_Comm_free(&known);
+}
+
 int main(int argc, char **argv)
 {
     const char *fault = argc > 1 ? argv[1] : "none";
@@ -103,6 +125,7 @@ int main(int argc, char **argv)
     with_root(pair);
     without_root(pair);
     between_groups();
+    known_bytes();
     if (!strcmp(fault, "gatherv")) {
         int more[RANKS] = {1, 2, 4};
         MPI_Gatherv(give, rank + 1, MPI_INT, take, more, rising_at, MPI_INT, ROOT, MPI_COMM_WORLD);

@@ -192,6 +192,35 @@ fn tells_bytes_by_rank(slog2: &Path) {
     }
 }
 
+/// What the report says of the communicators: of one the program says the bytes, and on MPI_COMM_WORLD there are calls with data in place.
+fn tells_bytes_by_communicator(run: &TracedRun) {
+    let of = |format| {
+        let mut command = Command::new(tests::mpitrace());
+        command.args(["report", "--json"]).arg(run.file(format));
+        let finished = tests::process::run(&mut command, tests::trace::LIMIT).succeeded();
+        let found: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+        found["by_communicator"].as_array().expect("a list").clone()
+    };
+    let comms = of("slog2");
+    let figures = |is: &dyn Fn(&Value) -> bool| {
+        let comm = comms.iter().find(|comm| is(comm)).expect("a communicator");
+        let names = [
+            "messages",
+            "message_bytes",
+            "collective_sent",
+            "collective_received",
+        ];
+        names.map(|name| comm[name].as_u64())
+    };
+    let known = figures(&|comm| comm["name"] == "known bytes");
+    assert_eq!(known, [3, 24, 176, 196].map(Some), "{comms:#?}");
+    let world = figures(&|comm| comm["communicator"] == 0);
+    assert_eq!(world, [Some(0), Some(0), None, None], "{comms:#?}");
+    // Messages of DUMPI files are drawn on MPI_COMM_WORLD, whatever communicator they are on.
+    let told = of("meta").iter().any(|comm| !comm["messages"].is_null());
+    assert!(!told);
+}
+
 /// Ranks that together send less than they expect. The numbers are those of the program's calls, of integers of 4 bytes.
 #[test]
 fn collective_calls_that_send_less_than_is_expected_are_found() {
@@ -211,6 +240,7 @@ fn collective_calls_that_send_less_than_is_expected_are_found() {
             "{mpi:?}: {not_checked}"
         );
         tells_bytes_by_rank(&run_without_fault.file("slog2"));
+        tells_bytes_by_communicator(&run_without_fault);
         let mut faults = vec![("gatherv", "MPI_Gatherv", 24, 28, 1)];
         // Open MPI ends a program that expects more here.
         if mpi.is_mpich() {

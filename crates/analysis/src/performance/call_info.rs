@@ -1,9 +1,10 @@
-//! What the infos of calls tell about roots, requests, files, windows, groups and communicators. [`CallDetails`] of SLOG2 files says what each is.
+//! What the infos of calls tell about roots, bytes, requests, files, windows, groups and communicators. [`CallDetails`] of SLOG2 files says what each is.
 //!
 //! [`CallDetails`]: trace_formats::clog2::states::CallDetails
 
 use super::chosen_values::ChosenValues;
 use trace_model::{Category, InfoValue};
+use wrappers::ToldBytes;
 
 /// Numbers that one text names at most.
 const MAX_NAMED: usize = 1 << 16;
@@ -24,11 +25,14 @@ enum NamedValue {
     Makes,
     Remote,
     Sources,
+    Bytes,
+    Received,
+    Sent,
 }
 
 impl NamedValue {
     /// The values by their names, as keys end. Arguments of DUMPI's calls have the last two.
-    const NAMES: [(&[u8], NamedValue); 15] = [
+    const NAMES: [(&[u8], NamedValue); 18] = [
         (b"root=", NamedValue::Root),
         (b"request=", NamedValue::Request),
         (b"completes=", NamedValue::Completes),
@@ -44,6 +48,9 @@ impl NamedValue {
         (b"sources=", NamedValue::Sources),
         (b"file=", NamedValue::Handle),
         (b"win=", NamedValue::Handle),
+        (b"bytes=", NamedValue::Bytes),
+        (b"received=", NamedValue::Received),
+        (b"sent=", NamedValue::Sent),
     ];
 
     /// The value that a key names.
@@ -51,6 +58,13 @@ impl NamedValue {
         let mut names = NamedValue::NAMES.iter();
         let found = names.find(|(name, _)| key.ends_with(name));
         found.map(|(_, value)| *value)
+    }
+
+    fn is_of_bytes(self) -> bool {
+        matches!(
+            self,
+            NamedValue::Bytes | NamedValue::Received | NamedValue::Sent
+        )
     }
 }
 
@@ -100,12 +114,16 @@ pub(super) struct CallInfo {
     pub prepared: Option<u32>,
     pub started: Option<Box<StartedRequests>>,
     pub made: Option<Box<MadeComm>>,
+    /// Bytes of a collective operation.
+    pub told: ToldBytes,
 }
 
 impl InfoReader {
-    pub(super) fn of(category: &Category) -> InfoReader {
+    /// `moves_data`: whether the calls are collective operations, whose bytes matter.
+    pub(super) fn of(category: &Category, moves_data: bool) -> InfoReader {
+        let matters = |value: &NamedValue| moves_data || !value.is_of_bytes();
         InfoReader {
-            values: ChosenValues::of(category, NamedValue::of),
+            values: ChosenValues::of(category, |key| NamedValue::of(key).filter(matters)),
         }
     }
 
@@ -151,6 +169,9 @@ impl CallInfo {
             NamedValue::Target => self.target = signed.filter(|&rank| rank >= 0),
             NamedValue::Exclusive => self.is_exclusive = number == 1,
             NamedValue::Prepared => self.prepared = unsigned,
+            NamedValue::Bytes => self.told.bytes = u64::try_from(number).ok(),
+            NamedValue::Received => self.told.received = u64::try_from(number).ok(),
+            NamedValue::Sent => self.told.sent = u64::try_from(number).ok(),
             NamedValue::Makes => {
                 if let Some(number @ 0..) = signed {
                     self.made = Some(Box::new(MadeComm {

@@ -76,9 +76,13 @@ impl WaitPass<'_> {
         };
         match role {
             CategoryRole::Collective(collective) => {
+                let moved = self.moved(line, category, collective, &found);
+                self.add_moved(line, start, moved);
                 call.operation = Some(self.come(line, category, collective, &found, arrival));
             }
             CategoryRole::StartsCollective(collective) => {
+                let moved = self.moved(line, category, collective, &found);
+                self.add_moved(line, start, moved);
                 let part = self.come(line, category, collective, &found, arrival);
                 self.start_operation(line.lane, found.request, part);
                 if role.is_file_call() {
@@ -86,12 +90,18 @@ impl WaitPass<'_> {
                 }
             }
             CategoryRole::PreparesCollective(role) => {
+                let moved = self.moved(line, category, role, &found);
                 let requests = self.requests_of(line.lane);
                 if let Some(number) = found.prepared
                     && requests.prepared.len() < MAX_REQUESTS
                 {
                     let root = found.root;
-                    let prepared = PreparedOperation { line, root, role };
+                    let prepared = PreparedOperation {
+                        line,
+                        root,
+                        role,
+                        moved,
+                    };
                     requests.prepared.insert(number, prepared);
                 }
             }
@@ -356,10 +366,10 @@ impl WaitPass<'_> {
         self.by_file.end(call.line.lane, file_call);
         if is_main
             && in_calls > 0.0
-            && let Some((by_comm, count)) = self.by_comm.get_mut(call.line.comm as usize)
+            && let Some(by_comm) = self.by_comm.get_mut(call.line.comm as usize)
         {
-            by_comm.add(&sums);
-            *count += 1;
+            by_comm.uses.add(&sums);
+            by_comm.calls += 1;
         }
     }
 
@@ -467,8 +477,8 @@ impl WaitPass<'_> {
         waiting.sums.waiting += seconds;
         if is_main {
             self.by_region[region_place(region)].waiting += seconds;
-            if let Some((by_comm, _)) = self.by_comm.get_mut(comm as usize) {
-                by_comm.waiting += seconds;
+            if let Some(by_comm) = self.by_comm.get_mut(comm as usize) {
+                by_comm.uses.waiting += seconds;
             }
         }
         for stretch in &*causes {

@@ -3,6 +3,7 @@
 use super::arrivals::Arrival;
 use super::call_info::{CallInfo, MadeComm};
 use super::collective::{OperationQueue, Part, RankInOperation};
+use super::comm_sums::moved;
 use super::lane::{LineUse, PreparedOperation, SharedObject};
 use super::pass::WaitPass;
 use super::role::{CollectiveRole, Members, Needs, SharedUse};
@@ -108,6 +109,38 @@ impl WaitPass<'_> {
         come
     }
 
+    /// Bytes that a rank gives to the operation of a call and gets from it; `None` is not known.
+    pub(super) fn moved(
+        &self,
+        line: LineUse,
+        category: u32,
+        role: CollectiveRole,
+        info: &CallInfo,
+    ) -> [Option<u64>; 2] {
+        let Some(operation) = self.operations[category as usize] else {
+            // What neighbours pass depends on their number; other calls pass no data of the program.
+            let moves_nothing = role.needs != Needs::Neighbours;
+            return [moves_nothing.then_some(0); 2];
+        };
+        if self.intercomms.of(line.comm, role, None).is_some() {
+            return [None; 2];
+        }
+        let ranks = self
+            .comms
+            .get(line.comm as usize)
+            .map_or(0, |comm| comm.size);
+        moved(operation, info.told, info.root, line.rank, ranks)
+    }
+
+    /// Adds what a rank gives to an operation and gets from it.
+    pub(super) fn add_moved(&mut self, line: LineUse, time: f64, moved: [Option<u64>; 2]) {
+        if self.focus.has(time)
+            && let Some(sums) = self.by_comm.get_mut(line.comm as usize)
+        {
+            sums.add_moved(moved);
+        }
+    }
+
     /// The queue of the calls by which the ranks of a communicator make it, those of both sides of an intercommunicator. The trace has one
     /// number for communicators of the same ranks.
     fn queue_of_made(&mut self, made: &MadeComm) -> Option<u32> {
@@ -176,7 +209,10 @@ impl WaitPass<'_> {
             root: prepared.root,
             ..CallInfo::default()
         };
-        let PreparedOperation { line, role, .. } = prepared;
+        let PreparedOperation {
+            line, role, moved, ..
+        } = prepared;
+        self.add_moved(line, arrival.time, moved);
         let part = self.come(line, category, role, &info, arrival);
         self.start_operation(lane, request, part);
         true

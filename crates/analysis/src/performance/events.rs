@@ -35,7 +35,10 @@ pub(super) enum Event {
         from: u32,
         to: u32,
         place: u32,
-        bytes: u64,
+        /// Place of the line that it leaves.
+        line: u32,
+        /// Its size; `None` if that is not known.
+        bytes: Option<u64>,
     },
     /// The message at this place arrives.
     Receive { time: f64, place: u32 },
@@ -128,7 +131,8 @@ struct HeldMessage {
     from: u32,
     to: u32,
     end: f64,
-    bytes: u64,
+    line: u32,
+    bytes: Option<u64>,
 }
 
 /// A category, and what becomes of its drawables.
@@ -277,17 +281,18 @@ impl<'a> EventOrder<'a> {
             return;
         }
         if (drawable.topology, role) == (Topology::Arrow, CategoryRole::Message)
-            && let Some(&(_, from)) = self.lines.get(first.line)
+            && let Some(&(line, from)) = self.lines.get(first.line)
             && let Some(&(_, to)) = self.lines.get(last.line)
         {
             let bytes = message_bytes(&self.message_values[category as usize], drawable.info);
             self.counts.messages += 1;
-            self.counts.message_bytes += bytes;
+            self.counts.message_bytes += bytes.unwrap_or(0);
             self.counts.backward_messages += u64::from(last.time < first.time);
             self.held.push(HeldMessage {
                 from,
                 to,
                 end,
+                line,
                 bytes,
             });
         }
@@ -332,6 +337,7 @@ impl<'a> EventOrder<'a> {
                 from: held.from,
                 to: held.to,
                 place,
+                line: held.line,
                 bytes: held.bytes,
             });
             self.sent += 1;
@@ -341,8 +347,8 @@ impl<'a> EventOrder<'a> {
     }
 }
 
-/// Bytes of a message; 0 if its info does not have both tag and size.
-fn message_bytes(values: &ChosenValues<MessageField>, info: &[u8]) -> u64 {
+/// Bytes of a message; `None` if its info does not have both tag and size.
+fn message_bytes(values: &ChosenValues<MessageField>, info: &[u8]) -> Option<u64> {
     let (mut has_tag, mut size) = (false, None);
     values.read(info, |field, value| {
         let InfoValue::Integer(number) = value else {
@@ -353,7 +359,7 @@ fn message_bytes(values: &ChosenValues<MessageField>, info: &[u8]) -> u64 {
             MessageField::Size => size = u64::try_from(number).ok(),
         }
     });
-    size.filter(|_| has_tag).unwrap_or(0)
+    size.filter(|_| has_tag)
 }
 
 #[cfg(test)]

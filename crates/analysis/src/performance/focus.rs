@@ -51,6 +51,13 @@ impl Focus {
         !self.gaps.is_empty()
     }
 
+    /// Whether a time lies in it.
+    #[inline]
+    pub(super) fn has(&self, time: f64) -> bool {
+        let is_left_out = |gap: &TimeBBox| time >= gap.earliest && time < gap.latest;
+        time >= self.from && time < self.to && !self.gaps.iter().any(is_left_out)
+    }
+
     /// Seconds of it between two times.
     #[inline]
     pub(super) fn within(&self, from: f64, to: f64) -> f64 {
@@ -115,6 +122,11 @@ mod tests {
         assert_eq!(focus.within(3.0, 9.0), 3.0);
         assert_eq!(focus.within(9.0, 10.0), 0.0);
         assert_eq!(focus.ranges().len(), 3);
+        let inside = [0.5, 1.0, 2.0, 3.0, 4.0, 6.5, 7.5, 8.0].map(|time| focus.has(time));
+        assert_eq!(
+            inside,
+            [false, true, false, false, true, false, true, false]
+        );
         focus.end(range(0.0, 7.5));
         assert_eq!(focus.seconds(), 3.5);
         focus.end(range(0.0, 3.0));

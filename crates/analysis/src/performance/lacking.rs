@@ -77,6 +77,8 @@ impl Lack {
 pub(super) struct Lacking {
     of_categories: Vec<Option<Lack>>,
     calls: [u64; Lack::WORDS.len()],
+    /// Whether infos tell the communicators of calls, which files do whose messages are all on MPI_COMM_WORLD.
+    tells_comms: bool,
 }
 
 impl Lacking {
@@ -89,6 +91,7 @@ impl Lacking {
                 .map(|(category, &role)| Lack::of(category, role, has_arguments))
                 .collect(),
             calls: Default::default(),
+            tells_comms: has_arguments,
         }
     }
 
@@ -102,6 +105,18 @@ impl Lacking {
     /// Whether a category has no arguments, and others have.
     pub(super) fn has_no_arguments(&self, category: u32) -> bool {
         self.of_categories.get(category as usize) == Some(&Some(Lack::Arguments))
+    }
+
+    /// Whether messages may be on other communicators, of so many, than the one that they are drawn on.
+    pub(super) fn hides_messages(&self, comms: usize) -> bool {
+        self.tells_comms && comms > 1
+    }
+
+    /// Whether bytes of collective operations on this communicator may be missing, or be those of others: 0 is MPI_COMM_WORLD.
+    pub(super) fn hides_bytes(&self, comm: i32) -> bool {
+        let has = |lack: Lack| self.calls[lack as usize] > 0;
+        // No side of an intercommunicator has all ranks.
+        has(Lack::Arguments) || (has(Lack::Sides) && comm != 0)
     }
 
     /// What is to be said of it.

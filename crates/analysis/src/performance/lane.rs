@@ -198,6 +198,8 @@ pub(super) struct PreparedOperation {
     pub line: LineUse,
     pub root: Option<i32>,
     pub role: CollectiveRole,
+    /// Bytes that the rank gives to it and gets from it each time; `None` is not known.
+    pub moved: [Option<u64>; 2],
 }
 
 /// A file or window as one of its ranks sees it.

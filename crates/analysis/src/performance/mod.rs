@@ -11,6 +11,7 @@ mod chosen_values;
 mod clocks;
 mod collective;
 mod coming;
+mod comm_sums;
 mod critical_path;
 mod end_marks;
 mod ending;

@@ -5,6 +5,7 @@ use super::by_file::SumsOfFiles;
 use super::call_info::{CallInfo, InfoReader};
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, earlier_of, later, later_of};
 use super::collective::OperationQueue;
+use super::comm_sums::CommSums;
 use super::critical_path::{PathProfile, WaitEdges};
 use super::end_marks::EndMarks;
 use super::events::{CategoryUse, DrawableCounts, Event, EventBatch, EventOrder, StateBegin};
@@ -26,6 +27,7 @@ use super::wait::WaitSums;
 use super::watched_rank::WatchedRank;
 use trace_model::hash::Map;
 use trace_model::{Actor, Category, CommNames, Definitions, TimeBBox, lane_of};
+use wrappers::CollectiveOperation;
 
 /// Counts of what the pass met.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +63,8 @@ pub(super) struct CategoryTime {
 pub(super) struct WaitPass<'a> {
     pub categories: Vec<&'a Category>,
     pub(super) roles: Vec<CategoryRole>,
+    /// The collective operation of each category, if it is one.
+    pub(super) operations: Vec<Option<CollectiveOperation>>,
     pub(super) infos: Vec<InfoReader>,
     /// Lines of ranks.
     pub(super) lines: Vec<LineUse>,
@@ -116,8 +120,8 @@ pub(super) struct WaitPass<'a> {
     pub times: Vec<CategoryTime>,
     /// Sums of main threads by the innermost region: at 0 outside of any, then by category.
     pub by_region: Vec<UseSums>,
-    /// Sums of calls of main threads by communicator, and number of the calls.
-    pub by_comm: Vec<(UseSums, u64)>,
+    /// Sums by communicator.
+    pub by_comm: Vec<CommSums>,
     /// Calls and operations by file.
     pub by_file: SumsOfFiles,
     /// Time in which calls may be missing.
@@ -186,16 +190,19 @@ impl<'a> WaitPass<'a> {
         let ranks_of_lines = lines
             .iter()
             .map(|line: &LineUse| (line.id, lanes[line.lane as usize].rank));
+        let operations: Vec<_> = (categories.iter())
+            .map(|category| finder.operation(category))
+            .collect();
         WaitPass {
             lacking: Lacking::new(&categories, &roles),
             roles,
-            infos: categories
-                .iter()
-                .map(|category| InfoReader::of(category))
+            infos: (categories.iter().zip(&operations))
+                .map(|(category, operation)| InfoReader::of(category, operation.is_some()))
                 .collect(),
+            operations,
             times: vec![CategoryTime::default(); categories.len()],
             by_region: vec![UseSums::default(); categories.len() + 1],
-            by_comm: vec![(UseSums::default(), 0); members.len()],
+            by_comm: vec![CommSums::default(); members.len()],
             by_file: SumsOfFiles::new(definitions, &categories, &lanes),
             unseen: Unseen::new(&categories, lines.iter().map(|line| (line.id, line.lane))),
             end_marks: EndMarks::new(&categories, ranks_of_lines),
@@ -281,12 +288,15 @@ impl<'a> WaitPass<'a> {
                     from,
                     to,
                     place,
+                    line,
                     bytes,
                 } => {
-                    if time >= self.focus.from && time < self.focus.to {
+                    if self.focus.has(time) {
                         let [from, to] =
                             [from, to].map(|lane| self.lanes[lane as usize].rank_place);
-                        self.pairs.add_message(from, to, bytes);
+                        self.pairs.add_message(from, to, bytes.unwrap_or(0));
+                        let comm = self.lines[line as usize].comm;
+                        self.by_comm[comm as usize].add_message(bytes);
                     }
                     self.send(time, from, to, place);
                 }
@@ -555,7 +565,7 @@ impl<'a> WaitPass<'a> {
         }
         self.times.fill(CategoryTime::default());
         self.by_region.fill(UseSums::default());
-        self.by_comm.fill(Default::default());
+        self.by_comm.fill(CommSums::default());
         self.by_file.restart();
         self.unseen.restart();
         if let Some(watched) = &mut self.watched {

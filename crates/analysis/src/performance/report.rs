@@ -263,10 +263,19 @@ pub struct CommunicatorTimes {
     pub name: Option<String>,
     /// Number of the communicator's ranks.
     pub ranks: u32,
-    /// Number of calls.
+    /// Number of calls of main threads.
     pub calls: u64,
     /// Share of the time of all ranks.
     pub share: f64,
     /// Time by use.
     pub time: TimeByUse,
+    /// Messages that were sent on it in the focus; `None` if the trace does not tell which.
+    pub messages: Option<u64>,
+    /// Bytes of these messages; `None` if the size of one is not known, too.
+    pub message_bytes: Option<u64>,
+    /// Bytes that ranks gave to collective operations that they began on it in the focus, their own data for themselves included; `None` if a call does
+    /// not tell them.
+    pub collective_sent: Option<u64>,
+    /// Bytes that ranks got from these operations; `None` if a call does not tell them.
+    pub collective_received: Option<u64>,
 }

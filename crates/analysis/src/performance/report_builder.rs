@@ -1,6 +1,7 @@
 //! Puts what the two passes found into the report.
 
 use super::clocks::{BALANCED, FASTER, IDEAL, MEASURED};
+use super::comm_sums::ByteSum;
 use super::critical_path::PathPiece;
 use super::history::RootCause;
 use super::pass::WaitPass;
@@ -436,18 +437,25 @@ impl ReportBuilder<'_, '_> {
     fn by_communicator(&self) -> Vec<CommunicatorTimes> {
         let all = self.all();
         let numbers = self.pass.comm_numbers.iter();
+        let has_messages = !self.pass.lacking.hides_messages(numbers.len());
         let comms = numbers.zip(&self.pass.comms).zip(&self.pass.by_comm);
         let mut comms: Vec<CommunicatorTimes> = comms
-            .filter(|(_, (_, calls))| *calls > 0)
-            .map(|((&communicator, comm), &(sums, calls))| {
-                let time = sums.times();
+            .filter(|(_, sums)| !sums.is_empty())
+            .map(|((&communicator, comm), sums)| {
+                let time = sums.uses.times();
+                let are_told = !self.pass.lacking.hides_bytes(communicator);
+                let told = |sum: ByteSum| sum.known().filter(|_| are_told);
                 CommunicatorTimes {
                     communicator,
                     name: self.pass.comm_names.get(communicator).map(str::to_owned),
                     ranks: comm.size,
-                    calls,
+                    calls: sums.calls,
                     share: part(time.all, all),
                     time,
+                    messages: has_messages.then_some(sums.messages),
+                    message_bytes: sums.message_bytes.known().filter(|_| has_messages),
+                    collective_sent: told(sums.sent),
+                    collective_received: told(sums.received),
                 }
             })
             .collect();

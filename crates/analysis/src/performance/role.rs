@@ -5,7 +5,7 @@ use crate::io::Doing;
 use io_attribution::draw::{Shows, is_message, shows};
 use std::collections::HashMap;
 use trace_model::{Category, Topology};
-use wrappers::{COLLECTIVE_ON_OBJECTS, Class, Function, Phase};
+use wrappers::{COLLECTIVE_ON_OBJECTS, Class, CollectiveOperation, Function, Phase};
 
 /// Ranks whose coming the ranks of a collective call need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,7 @@ impl CategoryRole {
 /// Finds the roles of categories by their names.
 pub(super) struct RoleFinder {
     functions: HashMap<String, CategoryRole>,
+    operations: HashMap<String, CollectiveOperation>,
 }
 
 impl RoleFinder {
@@ -160,11 +161,22 @@ impl RoleFinder {
     pub(super) fn new() -> Self {
         // The tests read the table; there is always one.
         let table = wrappers::table().ok();
-        let functions = table.iter().flat_map(|table| &table.functions);
-        let roles = functions.map(|function| (function.name.clone(), role_of(function)));
+        let functions = || table.iter().flat_map(|table| &table.functions);
+        let roles = functions().map(|function| (function.name.clone(), role_of(function)));
+        let operations = functions().filter_map(|function| {
+            Some((function.name.clone(), CollectiveOperation::of(function)?))
+        });
         RoleFinder {
             functions: roles.collect(),
+            operations: operations.collect(),
         }
+    }
+
+    /// The collective operation whose calls a category has.
+    pub(super) fn operation(&self, category: &Category) -> Option<CollectiveOperation> {
+        let is_state = category.topology == Topology::State;
+        let found = || self.operations.get(category.function_name().as_str());
+        is_state.then(found).flatten().copied()
     }
 
     /// Role of a category.

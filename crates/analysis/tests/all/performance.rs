@@ -447,6 +447,10 @@ proptest! {
         prop_assert!(world.iter().all(|comm| comm.communicator == 0 && comm.ranks == RANKS as u32));
         let waiting: f64 = world.iter().map(|comm| comm.time.waiting).sum();
         prop_assert!(near(waiting, report.time.waiting));
+        let messages: Option<u64> = world.iter().map(|comm| comm.messages).sum();
+        prop_assert_eq!(messages, Some(report.pairs.messages.iter().flatten().sum::<u64>()));
+        let bytes: Option<u64> = world.iter().map(|comm| comm.message_bytes).sum();
+        prop_assert_eq!(bytes, Some(report.pairs.bytes.iter().flatten().sum::<u64>()));
     }
 
     /// A loop of any steps that all ranks make together is found, with the time that each iteration took.

@@ -138,8 +138,14 @@ fn communicators(report: &PerformanceReport) -> TextTable {
         "waiting_s",
         "transfer_s",
         "files_s",
+        "messages",
+        "sent",
+        "collective_sent",
+        "collective_received",
     ];
     let mut table = TextTable::new("by_communicator", &columns);
+    table.rare = vec!["files_s", "collective_received", "messages"];
+    let bytes = |known: Option<u64>| known.map_or(TableCell::None, TableCell::Bytes);
     for comm in &report.by_communicator {
         let [_, waiting, transfer, files] = uses(&comm.time);
         let name = match (comm.communicator, &comm.name) {
@@ -155,6 +161,10 @@ fn communicators(report: &PerformanceReport) -> TextTable {
             waiting,
             transfer,
             files,
+            comm.messages.map_or(TableCell::None, TableCell::Count),
+            bytes(comm.message_bytes),
+            bytes(comm.collective_sent),
+            bytes(comm.collective_received),
         ]);
     }
     table

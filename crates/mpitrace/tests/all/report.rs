@@ -130,6 +130,7 @@ fn tables_have_what_the_report_has() {
     assert_eq!(table.lines().count(), 5, "{table}");
     let table = ok(&["report", "--by", "communicator", input]);
     assert!(table.contains("MPI_COMM_WORLD"), "{table}");
+    assert!(table.contains("messages  sent"), "{table}");
     let json: Value = serde_json::from_str(&ok(&["report", "--json", input])).unwrap();
     let table = ok(&["report", "--by", "activity", input]);
     let activities = json["activities"].as_array().unwrap().len();
