@@ -59,12 +59,27 @@ pub struct Hung {
     pub stacks: String,
 }
 
-/// Runs a command to its end. After `limit` all its processes are killed and the test fails, with the stacks of what hung.
+/// A time limit on this machine: `limit` as many times as the variable SLOWER says, once where it is not set. `ci/arm64` sets it,
+/// since emulation is slow. A limit only ends what hangs, so a long one changes nothing about what passes.
+///
+/// # Panics
+/// If the variable is no number from 1 on.
+pub fn limit_here(limit: Duration) -> Duration {
+    let Some(times) = std::env::var_os("SLOWER") else {
+        return limit;
+    };
+    let number = times.to_str().and_then(|text| text.parse().ok());
+    let number = number.filter(|number| *number >= 1);
+    limit * number.unwrap_or_else(|| panic!("SLOWER={}: a number from 1 on", times.display()))
+}
+
+/// Runs a command to its end. After `limit`, or several times that ([`limit_here`]), all its processes are killed and the test
+/// fails, with the stacks of what hung.
 #[track_caller]
 pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
     run_within(command, limit).unwrap_or_else(|hung| {
         panic!(
-            "not finished after {limit:?}: {}\n--- stacks\n{}",
+            "not finished: {}\n--- stacks\n{}",
             hung.finished.story(),
             hung.stacks
         )
@@ -72,12 +87,13 @@ pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
 }
 
 /// Runs a command to its end, which is that of its output, too: a process that it leaves behind with its output open hangs.
-/// After `limit` all its processes are killed.
+/// After `limit`, or several times that ([`limit_here`]), all its processes are killed.
 ///
 /// # Errors
 /// If processes were killed at `limit`: what they had printed, and where they stood.
 #[track_caller]
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<FinishedCommand, Box<Hung>> {
+    let limit = limit_here(limit);
     let text = describe(command);
     let mark = new_mark();
     let start = Instant::now();
@@ -175,7 +191,7 @@ pub fn run_starting(command: &mut Command) -> Option<FinishedCommand> {
             None
         }
         Err(hung) => panic!(
-            "not finished after {LIMIT:?}: {}\n--- stacks\n{}",
+            "not finished: {}\n--- stacks\n{}",
             hung.finished.story(),
             hung.stacks
         ),

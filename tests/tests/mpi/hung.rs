@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tests::trace::TraceSetup;
-use tests::{Mpi, Program, TestFolder};
+use tests::{Mpi, Program, TestFolder, process};
 
 /// Output of `mpitrace`.
 fn mpitrace(arguments: &[&std::ffi::OsStr]) -> String {
@@ -35,13 +35,13 @@ fn where_a_program_hangs_is_told() {
         let mut child = child.expect("a launcher");
         // Both ranks are where they stay.
         let trace = folder.path().join("trace");
-        let begun = Instant::now();
+        let (begun, limit) = (Instant::now(), process::limit_here(Duration::from_secs(60)));
         let text = loop {
             let text = mpitrace(&["status".as_ref(), trace.as_os_str()]);
             if text.contains("in MPI_Recv") && text.contains("outside MPI") {
                 break text;
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "{text}");
+            assert!(begun.elapsed() < limit, "{text}");
             std::thread::sleep(Duration::from_millis(50));
         };
         let lines: Vec<&str> = text.lines().collect();
@@ -93,7 +93,7 @@ fn where_a_program_hangs_is_told() {
             {
                 break;
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "{printed}");
+            assert!(begun.elapsed() < limit, "{printed}");
             std::thread::sleep(Duration::from_millis(10));
         }
         std::fs::write(&end, "").expect("own folder");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tests::trace::{TraceSetup, TracedRun};
-use tests::{Mpi, Program, TestFolder};
+use tests::{Mpi, Program, TestFolder, process};
 
 fn verify(trace: &Path) -> Output {
     let mut command = Command::new(tests::mpitrace());
@@ -335,7 +335,7 @@ fn hung(mpi: Mpi, program: &Path, fault: &str) -> Value {
         {
             break Some(report);
         }
-        if begun.elapsed() > Duration::from_secs(60) {
+        if begun.elapsed() > process::limit_here(Duration::from_secs(60)) {
             break None;
         }
         last.truncate(4000);
