@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use trace_formats::slog2::{InModel, InOrder, NodeSurvey, Slog2Error, Slog2Reader, Slog2Source};
-use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop, TimeBBox, Topology};
+use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop, TimeBBox};
 
 pub use crate::compare::{TraceComparison, compare};
 pub use crate::draw::{DrawnPicture, PictureFile, PictureRequest};
@@ -174,21 +174,6 @@ fn for_each(
 ) -> Result<(), Failure> {
     let read = trace_model::for_each_in_order(source, DrawableOrder::Start, put);
     read.map(drop).map_err(failure)
-}
-
-/// Gives the drawables of a source whose categories are of this topology to `put`, by start, and perhaps others.
-fn for_each_of(
-    source: &dyn Source,
-    topology: Option<Topology>,
-    put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
-) -> Result<(), Failure> {
-    match topology {
-        Some(topology) if source.order() == DrawableOrder::Start => {
-            let read = source.for_each_of(topology, put);
-            read.map(drop).map_err(failure)
-        }
-        _ => for_each(source, put),
-    }
 }
 
 /// A window of an SLOG2 file, of which nothing else is read. There is none of a file whose drawables are not in order.

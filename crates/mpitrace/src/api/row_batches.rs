@@ -1,6 +1,6 @@
 //! Rows of a table as batches that come while the trace is read: a thread reads ahead by a few of them.
 
-use super::{Failure, TraceFiles};
+use super::{Failure, TraceFiles, for_each};
 use crate::trace_files::losses::failure;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use tables::{DefinitionTable, RowSelection, SelectedRows, TableKind, WaitingCalls};
-use trace_model::CommNames;
+use trace_model::{CommNames, Drawable, DrawableOrder, Source, Stop, Topology};
 
 /// Batches that are read ahead.
 const AHEAD: usize = 4;
@@ -89,7 +89,7 @@ fn read(
     // Should nobody read, the next batch finds out.
     let _ = to.send(Step::Schema(rows.schema()));
     let topology = rows.topology();
-    super::for_each_of(
+    for_each_of(
         source.as_ref(),
         topology,
         &mut |drawable| match rows.put(drawable)? {
@@ -155,5 +155,20 @@ impl TraceFiles {
 impl RecordBatchReader for RowBatches {
     fn schema(&self) -> Arc<Schema> {
         self.schema.clone()
+    }
+}
+
+/// Gives the drawables of a source whose categories are of this topology to `put`, by start, and perhaps others.
+fn for_each_of(
+    source: &dyn Source,
+    topology: Option<Topology>,
+    put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+) -> Result<(), Failure> {
+    match topology {
+        Some(topology) if source.order() == DrawableOrder::Start => {
+            let read = source.for_each_of(topology, put);
+            read.map(drop).map_err(failure)
+        }
+        _ => for_each(source, put),
     }
 }
