@@ -1,13 +1,13 @@
 //! What each call adds to the merged records of its process: its state, and records of the communicators it makes and frees.
 //! What it sends and receives is in [`super::messages`].
 
-use super::cargo::text_cargo;
+use super::cargo::{Cargo, text_cargo};
 use super::handle_numbers::HandleNumbers;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
 use super::posted_receives::PostedReceives;
 use super::ready_records::ReadyRecords;
-use super::record::{Cargo, MergedBody};
+use super::record::MergedBody;
 use super::request_numbers::RequestNumbers;
 use super::request_operation::RequestMessages;
 use super::settings::MergeSettings;

@@ -1,7 +1,9 @@
-//! Texts in the data of CLOG2 events.
+//! The data of CLOG2 events.
 
-use super::record::Cargo;
 use trace_formats::clog2::CARGO_SIZE;
+
+/// The data of an event.
+pub type Cargo = [u8; CARGO_SIZE];
 
 /// The beginning of a text, as the token `s` has it.
 pub(super) fn text_cargo(text: &[u8]) -> Cargo {

@@ -38,7 +38,8 @@ mod state_info;
 pub mod stream;
 mod user;
 
+pub use cargo::Cargo;
 pub use on_threads::on_threads;
-pub use record::{Cargo, EventDefinition, LeftState, MergedBody, MergedRecord, StateDefinition};
+pub use record::{EventDefinition, LeftState, MergedBody, MergedRecord, StateDefinition};
 pub use source::{BlockFilesSource, SourceError};
 pub use state_info::StateInfo;

@@ -7,14 +7,12 @@
 //!
 //! Ranks exchange records as [`MergedRecord::encode`] writes them, little-endian and with their size in front.
 
+use super::cargo::Cargo;
 use super::state_info::StateInfo;
 use trace_formats::clog2::{
-    CARGO_SIZE, Clog2Body, Clog2CommEvent, Clog2ConstDef, Clog2EventDef, Clog2Msg, Clog2Record,
+    Clog2Body, Clog2CommEvent, Clog2ConstDef, Clog2EventDef, Clog2Msg, Clog2Record,
     Clog2RecordHeader, Clog2StateDef, Endian, MAX_RECORD_SIZE,
 };
-
-/// The data of an event.
-pub type Cargo = [u8; CARGO_SIZE];
 
 /// One record of the merged stream, which is in order of time.
 #[derive(Clone, Debug, PartialEq)]
@@ -334,7 +332,7 @@ fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use trace_formats::clog2::{FixedText, Gid, comm_etype, constdef_etype, msg_etype};
+    use trace_formats::clog2::{CARGO_SIZE, FixedText, Gid, comm_etype, constdef_etype, msg_etype};
 
     fn cargo() -> impl Strategy<Value = Option<Cargo>> {
         proptest::option::of(any::<Cargo>())

@@ -1,6 +1,6 @@
 //! Values that come with the end of a state.
 
-use super::record::Cargo;
+use super::cargo::Cargo;
 use trace_formats::clog2::CARGO_SIZE;
 
 /// Bytes of values that need no memory of their own: with them a record takes 80 bytes.

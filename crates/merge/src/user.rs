@@ -1,8 +1,8 @@
 //! The program's own events in the merged records of a process.
 
 use super::calls::ProcessWalk;
-use super::cargo::text_cargo;
-use super::record::{Cargo, MergedBody};
+use super::cargo::{Cargo, text_cargo};
+use super::record::MergedBody;
 use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent, UserMessage};
 use trace_formats::clog2::{CARGO_SIZE, msg_etype};
 use unify::comms::CommId;
