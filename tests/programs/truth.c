@@ -35,7 +35,7 @@ static int watched(int fd, struct found *found)
 {
     char link[64], path[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    long n = syscall(SYS_readlink, link, path, sizeof path - 1);
+    long n = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
     if (n <= 0)
         return 0;
     path[n] = 0;
