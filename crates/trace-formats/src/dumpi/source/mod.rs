@@ -1,14 +1,14 @@
-//! A DUMPI run as a source of drawables: every call a state on the line of its thread, collective ones on that of their communicator, every message an arrow, regions of
+//! A DUMPI run as a source of drawables: every call a state on the line of its thread, those that are made together on that of their communicator, every message an arrow, regions of
 //! the program (Function_enter, Function_exit) states around them.
 //!
 //! Arrows need to know who is who in each communicator. Those made by MPI_Comm_dup, split and create, by Cartesian and
 //! graph topologies without reordering, and from two others are followed, in runs of which all files are there; messages
 //! on others are counted as lost.
 
-mod collective;
 mod info;
 mod messages;
 mod not_matched;
+mod on_communicators;
 mod rank;
 
 use std::cmp::Reverse;
@@ -24,10 +24,10 @@ use super::read::DumpiReader;
 use super::types::{ANNOTATION, CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::FieldValue;
 use crate::clog2::states::{CallIdDisplay, FunctionStates};
-use collective::CollectiveFunctions;
 use info::Shown;
 use messages::{MatchedMessage, MessagesUnderWay};
 use not_matched::NotMatched;
+use on_communicators::CommunicatorFunctions;
 use rank::{NextCall, RankWalk};
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
@@ -43,7 +43,7 @@ pub struct DumpiSource<'a> {
     /// By number of the function what is shown of its calls.
     shown: Vec<Shown>,
     /// Functions that ranks call together.
-    collective: CollectiveFunctions,
+    on_communicators: CommunicatorFunctions,
     /// Categories of regions by file and key.
     regions: Vec<HashMap<u64, i32>>,
     counters: usize,
@@ -59,7 +59,7 @@ struct RankFile<'a> {
     reader: DumpiReader<'a>,
     /// Lines by thread.
     lines: BTreeMap<u16, i32>,
-    /// Lines of collective calls on other communicators than MPI_COMM_WORLD, by thread and number of the communicator.
+    /// Lines of calls on other communicators than MPI_COMM_WORLD, by thread and number of the communicator.
     comm_lines: HashMap<(u16, u32), i32>,
     /// Added to its times, ns.
     shift: i64,
@@ -85,7 +85,7 @@ impl<'a> DumpiSource<'a> {
         let mut opened = Vec::new();
         let mut surveys = Vec::new();
         let mut losses = Losses::default();
-        let collective = CollectiveFunctions::new();
+        let on_communicators = CommunicatorFunctions::new();
         for (nth, &(rank, bytes)) in files.iter().enumerate() {
             let reader = match DumpiReader::open(bytes) {
                 Ok(reader) => reader,
@@ -97,7 +97,7 @@ impl<'a> DumpiSource<'a> {
                     reader
                 }
             };
-            let survey = FileSurvey::of(&reader, &collective);
+            let survey = FileSurvey::of(&reader, &on_communicators);
             surveys.push(survey.map_err(|error| (nth, error))?);
             opened.push((rank, reader));
         }
@@ -109,14 +109,20 @@ impl<'a> DumpiSource<'a> {
             "rank without a file",
             u64::from(size) - files.len().min(size as usize) as u64,
         );
-        Ok(DumpiSource::of(size, opened, surveys, collective, losses))
+        Ok(DumpiSource::of(
+            size,
+            opened,
+            surveys,
+            on_communicators,
+            losses,
+        ))
     }
 
     fn of(
         size: u32,
         opened: Vec<(u32, DumpiReader<'a>)>,
         mut surveys: Vec<FileSurvey>,
-        collective: CollectiveFunctions,
+        on_communicators: CommunicatorFunctions,
         mut losses: Losses,
     ) -> Self {
         let any = |bit: u8| surveys.iter().any(|survey| survey.masks & bit != 0);
@@ -165,8 +171,8 @@ impl<'a> DumpiSource<'a> {
             });
         }
         for (place, (file, survey)) in files.iter_mut().zip(&surveys).enumerate() {
-            for &(thread, name) in &survey.collective_on {
-                let (comm, comm_rank) = collective::place_of(&comms, place, file.rank, name);
+            for &(thread, name) in &survey.communicators {
+                let (comm, comm_rank) = on_communicators::place_of(&comms, place, file.rank, name);
                 let lines = &mut definitions.lines;
                 file.comm_lines.entry((thread, comm)).or_insert_with(|| {
                     let id = i32::try_from(lines.len()).unwrap_or(i32::MAX);
@@ -196,7 +202,7 @@ impl<'a> DumpiSource<'a> {
             axis,
             comms,
             shown,
-            collective,
+            on_communicators,
             regions: Vec::new(),
             counters: labels.len(),
             zero,
@@ -361,11 +367,12 @@ impl<'a> DumpiSource<'a> {
             };
             shown.write(record, args, &walk.sizes, self.counters, info);
             let category = FIRST_FUNCTION + i32::from(id);
-            let comm = self.collective.communicator(id, args);
+            let comm = self.on_communicators.communicator(id, args);
             let line = match comm.map(|number| walk.names.comm(number)) {
                 None | Some(CommName::World) => line,
                 Some(name) => {
-                    let (comm, _) = collective::place_of(&self.comms, walk.place, file.rank, name);
+                    let (comm, _) =
+                        on_communicators::place_of(&self.comms, walk.place, file.rank, name);
                     let own = file.comm_lines.get(&(record.thread, comm));
                     own.copied().unwrap_or(line)
                 }
@@ -476,8 +483,8 @@ struct FileSurvey {
     functions: BTreeSet<u16>,
     keys: BTreeSet<u64>,
     creations: Vec<CommCreation>,
-    /// Threads and communicators other than MPI_COMM_WORLD of collective calls.
-    collective_on: BTreeSet<(u16, CommName)>,
+    /// Threads and communicators other than MPI_COMM_WORLD of calls on these.
+    communicators: BTreeSet<(u16, CommName)>,
     program: String,
     /// By axis wall and cpu: the earliest start, and the end of MPI_Init, ns.
     earliest: [Option<i64>; 2],
@@ -485,7 +492,10 @@ struct FileSurvey {
 }
 
 impl FileSurvey {
-    fn of(reader: &DumpiReader<'_>, collective: &CollectiveFunctions) -> Result<Self, DumpiError> {
+    fn of(
+        reader: &DumpiReader<'_>,
+        on_communicators: &CommunicatorFunctions,
+    ) -> Result<Self, DumpiError> {
         let mut survey = FileSurvey::default();
         let mut names = HandleNames::default();
         let mut tickers = [
@@ -522,11 +532,11 @@ impl FileSurvey {
                     }
                 }
             }
-            if collective.has(id) {
-                let comm = collective.communicator(id, &record.arg_array());
+            if on_communicators.has(id) {
+                let comm = on_communicators.communicator(id, &record.arg_array());
                 match comm.map(|number| names.comm(number)) {
                     None | Some(CommName::World) => {}
-                    Some(name) => _ = survey.collective_on.insert((record.thread, name)),
+                    Some(name) => _ = survey.communicators.insert((record.thread, name)),
                 }
             }
             if is_creation(id) {

@@ -1,5 +1,6 @@
 //! DUMPI runs as drawables: states of all calls, arrows of all messages as MPI matches them.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ use trace_formats::dumpi::types::{
 use trace_formats::dumpi::value::DumpiStatus;
 use trace_formats::dumpi::write::{DumpiWriter, LIBDUMPI, RecordBuilder, RecordHead};
 use trace_formats::dumpi::{DumpiSource, read::DumpiReader};
-use trace_model::{Drawable, Losses, Source as _, Topology, info_values, message};
+use trace_model::{CommNames, Drawable, Losses, Source as _, Topology, info_values, message};
 
 type Put<'a> = &'a dyn Fn(&mut RecordBuilder<'_, Vec<u8>>);
 
@@ -391,6 +392,26 @@ fn communicators_are_followed() {
     for (tag, _, _, [from, to]) in drawn.arrows {
         assert_eq!(tag, 10 * from + to);
     }
+}
+
+#[test]
+fn a_name_is_that_of_the_communicator_that_gets_it() {
+    let mut ranks = [Rank::new(), Rank::new()];
+    for (me, rank) in ranks.iter_mut().enumerate() {
+        let made = 4 + me as i32;
+        rank.call("MPI_Comm_dup", &|c| _ = c.handle(WORLD).handle(made))
+            .call("MPI_Comm_set_name", &|c| _ = c.handle(made).string(b"halo"));
+    }
+    let files = ranks.map(Rank::file);
+    let files = [(0, &files[0][..]), (1, &files[1][..])];
+    let source = DumpiSource::new(2, &files).expect("sound files");
+    let names = CommNames::of(&source).expect("sound files");
+    let lines = &source.definitions().lines;
+    let comms: BTreeSet<i32> = lines.iter().map(|line| line.comm).collect();
+    let named = comms
+        .iter()
+        .filter_map(|&comm| Some((comm > 0, names.get(comm)?)));
+    assert_eq!(named.collect::<Vec<_>>(), [(true, "halo")]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Collective calls, which are drawn on a line of their communicator: that is how ranks are known that call together.
+//! Calls that are drawn on a line of their communicator: collective ones, which is how ranks are known that call together, and those that name it.
 
 use super::super::communicators::{CommName, Communicators};
 use super::super::functions::{self, FieldCode, FieldShape, MAX_FIELDS};
@@ -8,14 +8,14 @@ use wrappers::Class;
 /// Added to a rank's place for the number of a communicator that cannot be followed: nobody else is known to be in it.
 const UNKNOWN: u32 = 1 << 30;
 
-/// The functions that all ranks of a communicator call together.
+/// The functions that all ranks of a communicator call together, and MPI_Comm_set_name: a name belongs to the communicator of its line.
 #[derive(Debug)]
-pub(super) struct CollectiveFunctions {
+pub(super) struct CommunicatorFunctions {
     /// By number of the function, the field of the communicator.
     fields: Vec<Option<usize>>,
 }
 
-impl CollectiveFunctions {
+impl CommunicatorFunctions {
     pub(super) fn new() -> Self {
         // Only a build with a damaged table of functions has none; all calls are on the threads' lines then.
         let table = wrappers::table().ok();
@@ -39,13 +39,13 @@ impl CollectiveFunctions {
             if fields.len() <= id {
                 fields.resize(id + 1, None);
             }
-            if is_collective(function.name) {
+            if is_collective(function.name) || function.name == "MPI_Comm_set_name" {
                 fields[id] = function.fields().iter().position(|field| {
                     field.code == FieldCode::Comm && field.shape == FieldShape::One
                 });
             }
         }
-        CollectiveFunctions { fields }
+        CommunicatorFunctions { fields }
     }
 
     /// Whether the function with this number is one of them.
