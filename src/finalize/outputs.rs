@@ -7,9 +7,7 @@ pub use merge::outputs::{FinishedFile, OutputFiles, OutputPlan, WrittenOutputs, 
 
 impl RecordSink for OutputFiles {
     fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
-        let record = MergedRecord::decode(bytes).ok_or(ExchangeFailure::Nonsense(0))?;
-        OutputFiles::record(self, &record);
-        Ok(())
+        self.encoded(bytes).ok_or(ExchangeFailure::Nonsense(0))
     }
 
     fn merged(&mut self, record: &MergedRecord) -> Result<(), ExchangeFailure> {

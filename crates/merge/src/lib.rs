@@ -37,9 +37,11 @@ mod source;
 mod state_info;
 pub mod stream;
 mod user;
+mod wire;
 
 pub use cargo::Cargo;
 pub use on_threads::on_threads;
 pub use record::{EventDefinition, LeftState, MergedBody, MergedRecord, StateDefinition};
 pub use source::{BlockFilesSource, SourceError};
 pub use state_info::StateInfo;
+pub use wire::RecordDecoder;

@@ -8,9 +8,11 @@ pub use super::output_plan::{OutputPlan, numbered};
 use super::record::MergedRecord;
 use super::slog2::Slog2Sink;
 use super::stream::Notes;
+use super::wire::RecordDecoder;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{Clog2RecordHeader, CommTable, late_messages_name};
 use trace_formats::slog2::PendingFile;
@@ -64,6 +66,7 @@ pub struct OutputFiles {
     has_operations: bool,
     /// Where times of messages are put right.
     forwarding: Option<Box<Forwarding<MergedRecord>>>,
+    decoder: RecordDecoder,
     failures: Vec<String>,
 }
 
@@ -134,6 +137,7 @@ impl OutputFiles {
             clog2: None,
             slog2: None,
             has_operations: false,
+            decoder: RecordDecoder::default(),
             forwarding: (plan.forward).then(|| Box::new(Forwarding::new(ForwardLimits::STREAM))),
             failures: Vec::new(),
             plan,
@@ -224,6 +228,14 @@ impl OutputFiles {
             None => self.put(record),
             Some(_) => self.forward(record),
         }
+    }
+
+    /// Takes the next record as another rank has sent it; `None` if the bytes are none.
+    pub fn encoded(&mut self, bytes: &[u8]) -> Option<()> {
+        let mut decoder = mem::take(&mut self.decoder);
+        let record = decoder.decode(bytes).map(|record| self.record(record));
+        self.decoder = decoder;
+        record
     }
 
     /// Takes the next record, and writes those whose times are known to be right.

@@ -56,7 +56,13 @@ impl StateInfo {
     #[inline]
     pub fn push_data(&mut self, more: &[u8]) {
         self.push(more);
-        let length = self.bytes().len().min(CARGO_SIZE) as u8;
+        self.set_data_bytes(self.bytes().len());
+    }
+
+    /// Says how many of the values are data of the end event: no more than there are, and at most 32.
+    #[inline]
+    pub(super) fn set_data_bytes(&mut self, bytes: usize) {
+        let length = bytes.min(self.bytes().len()).min(CARGO_SIZE) as u8;
         match &mut self.0 {
             Stored::Short { data, .. } => *data = length,
             Stored::Long(long) => long.data = length,
