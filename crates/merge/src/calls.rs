@@ -157,24 +157,13 @@ impl<'a> ProcessWalk<'a> {
         id
     }
 
-    /// Seconds since zero on rank 0's clock.
-    #[inline]
-    fn seconds(&self, ticks: u64) -> f64 {
-        let ns = self.scan.clock.ns(ticks);
-        ns.wrapping_sub(self.settings.zero_ns) as f64 / 1e9
-    }
-
-    /// Goes to the time at `ticks`: seconds since zero on rank 0's clock, never less than before.
+    /// Goes to the time at `ticks`, seconds since zero on rank 0's clock; never back. Gives the time.
     #[inline]
     pub fn time(&mut self, ticks: u64) -> f64 {
-        self.go_to(self.seconds(ticks))
-    }
-
-    /// Goes to a time; never back.
-    #[inline]
-    fn go_to(&mut self, seconds: f64) -> f64 {
-        if seconds > self.last {
-            self.last = seconds;
+        let ns = self.scan.clock.ns(ticks);
+        let time = ns.wrapping_sub(self.settings.zero_ns) as f64 / 1e9;
+        if time > self.last {
+            self.last = time;
         }
         self.last
     }

@@ -42,16 +42,6 @@ impl Default for StateInfo {
 }
 
 impl StateInfo {
-    /// Of a state whose end event has these data, or none, and of which no more is known.
-    #[inline]
-    pub fn of_event(cargo: Option<&Cargo>) -> StateInfo {
-        let mut info = StateInfo::default();
-        if let Some(cargo) = cargo {
-            info.push_data(cargo);
-        }
-        info
-    }
-
     /// Appends data of the end event, of which there are at most 32 bytes; before all details. What is missing is zero in CLOG2.
     #[inline]
     pub fn push_data(&mut self, more: &[u8]) {
@@ -169,11 +159,12 @@ mod tests {
 
     #[test]
     fn details_alone_are_no_data() {
-        let mut info = StateInfo::of_event(None);
+        let mut info = StateInfo::default();
         info.push(&[9; 4]);
         assert_eq!((info.cargo(), info.bytes()), (None, &[9; 4][..]));
         let cargo = [5; CARGO_SIZE];
-        let info = StateInfo::of_event(Some(&cargo));
+        let mut info = StateInfo::default();
+        info.push_data(&cargo);
         assert_eq!((info.cargo(), info.bytes()), (Some(cargo), &cargo[..]));
     }
 }
