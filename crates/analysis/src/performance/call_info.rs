@@ -144,18 +144,32 @@ impl InfoReader {
 }
 
 impl CallInfo {
-    /// Forgets everything but the room for lists.
+    /// Forgets everything but the room for lists. Names each field, so that none can be left out.
     fn clear(&mut self) {
-        self.root = None;
-        self.request = None;
-        self.completes.clear();
-        self.handle = None;
-        self.ranks.clear();
-        self.target = None;
-        self.is_exclusive = false;
-        self.prepared = None;
-        self.started = None;
-        self.made = None;
+        let CallInfo {
+            root,
+            request,
+            completes,
+            handle,
+            ranks,
+            target,
+            is_exclusive,
+            prepared,
+            started,
+            made,
+            told,
+        } = self;
+        *root = None;
+        *request = None;
+        completes.clear();
+        *handle = None;
+        ranks.clear();
+        *target = None;
+        *is_exclusive = false;
+        *prepared = None;
+        *started = None;
+        *made = None;
+        *told = ToldBytes::default();
     }
 
     fn put_number(&mut self, named: NamedValue, number: i64) {
@@ -244,6 +258,7 @@ fn pairs(text: &[u8]) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trace_model::{Color, InfoWriter, Topology};
 
     #[test]
     fn lists_of_numbers_are_read() {
@@ -253,5 +268,39 @@ mod tests {
         assert_eq!(numbers(b"0-4294967295").len(), MAX_NAMED);
         assert_eq!(pairs(b"7:2,8:3"), [(7, 2), (8, 3)]);
         assert_eq!(pairs(b"7,:,8:-1,9:4"), [(9, 4)]);
+    }
+    /// A call that tells nothing has nothing of the one before it.
+    #[test]
+    fn nothing_of_a_call_stays() {
+        let category = |format: &[u8]| {
+            let mut category = Category::new(1, "call".into(), Topology::State, Color::WHITE);
+            category.set_info_format(format);
+            category
+        };
+        let numbers = b"root=%l, request=%l, handle=%l, target=%l, exclusive=%l, prepared=%l, makes=%l, bytes=%l, received=%l, sent=%l";
+        let mut info = InfoWriter::default();
+        for _ in 0..10 {
+            info.long(1);
+        }
+        let mut found = CallInfo::default();
+        InfoReader::of(&category(numbers), true).read(info.bytes(), &mut found);
+        let told = Some(1);
+        let all = ToldBytes {
+            bytes: told,
+            received: told,
+            sent: told,
+        };
+        assert_eq!((found.root, found.told), (Some(1), all));
+        let mut texts = InfoWriter::default();
+        texts.text(b"3").text(b"4");
+        InfoReader::of(&category(b"completes=%s, ranks=%s"), true).read(texts.bytes(), &mut found);
+        let expected = CallInfo {
+            completes: vec![3],
+            ranks: vec![4],
+            ..CallInfo::default()
+        };
+        assert_eq!(found, expected);
+        InfoReader::of(&category(b""), true).read(&[], &mut found);
+        assert_eq!(found, CallInfo::default());
     }
 }
