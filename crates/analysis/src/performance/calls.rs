@@ -120,7 +120,7 @@ impl WaitPass<'_> {
 
     /// A call starts what its info tells: a send or a receive, or persistent operations of any kind.
     fn start_transfers(&mut self, call: &mut OpenCall, info: &CallInfo, arrival: Arrival) {
-        let (lane, category) = (call.line.lane, call.category);
+        let (lane, category) = (call.begun.line.lane, call.begun.category);
         if let (Some(number), Some(request)) = (info.prepared, info.request)
             && self.start_prepared(lane, category, number, Some(request), arrival)
         {
@@ -165,7 +165,7 @@ impl WaitPass<'_> {
         info: &CallInfo,
         arrival: Arrival,
     ) {
-        let requests = self.requests_of(call.line.lane);
+        let requests = self.requests_of(call.begun.line.lane);
         let window = info.handle.and_then(|handle| requests.shared.get(&handle));
         let window = window.map(|window| window.queue);
         let queue = window.and_then(|queue| self.comms.get(queue as usize));
@@ -173,7 +173,7 @@ impl WaitPass<'_> {
             step,
             window,
             size: queue.map_or(0, |queue| queue.size),
-            rank: self.lanes[call.line.lane as usize].rank_place,
+            rank: self.lanes[call.begun.line.lane as usize].rank_place,
             target: info.target,
         };
         let ranks = info
@@ -194,12 +194,12 @@ impl WaitPass<'_> {
 
     /// Finds what a call completes: receives, and when they were posted, and sends, which wait for the receives of their messages from now on.
     pub(super) fn complete(&mut self, call: &mut OpenCall) {
-        let place = self.lanes[call.line.lane as usize].rank_place;
+        let place = self.lanes[call.begun.line.lane as usize].rank_place;
         let requests = &mut self.requests[place as usize];
         for request in &call.completes {
             call.posted.extend(requests.posted.remove(request));
             if let Some(message) = requests.sends.remove(request) {
-                self.messages.get_mut(message).sender = SenderCall::Open(call.serial);
+                self.messages.get_mut(message).sender = SenderCall::Open(call.begun.serial);
                 call.sends.push(message);
             }
         }
@@ -207,8 +207,8 @@ impl WaitPass<'_> {
     }
 
     pub(super) fn end_call(&mut self, mut call: Box<OpenCall>, time: f64) {
-        let lane_number = call.line.lane;
-        let is_probe = call.role == CategoryRole::Probe;
+        let lane_number = call.begun.line.lane;
+        let is_probe = call.begun.role == CategoryRole::Probe;
         let is_open_what_it_found = is_probe && self.find_probed(&mut call, time);
         let mut latest: Option<(WaitEnd, WaitPattern)> = None;
         let mut keep = |end: Option<WaitEnd>, pattern| {
@@ -233,14 +233,16 @@ impl WaitPass<'_> {
             }
         }
         if let Some(own) = &call.one_sided {
-            let wait = self.one_sided.waited_for(own, lane_number, call.enter);
+            let wait = self
+                .one_sided
+                .waited_for(own, lane_number, call.begun.enter);
             call.needs = later(&call.needs, &wait.clocks);
             if let Some((end, pattern)) = wait.end {
                 keep(Some(end), pattern);
             }
         }
-        let mut waited_until = call.enter;
-        if let Some((end, pattern)) = latest.filter(|(end, _)| end.time > call.enter) {
+        let mut waited_until = call.begun.enter;
+        if let Some((end, pattern)) = latest.filter(|(end, _)| end.time > call.begun.enter) {
             waited_until = end.time.min(time);
             let end = WaitEnd {
                 time: waited_until,
@@ -258,29 +260,29 @@ impl WaitPass<'_> {
                 }
                 _ => Finding::AtTheEnd,
             };
-            self.add_wait(call.place(), pattern, call.enter, end, finding);
+            self.add_wait(call.place(), pattern, call.begun.enter, end, finding);
         }
         let ended = EndedCall {
             place: call.place(),
-            enter: call.enter,
+            enter: call.begun.enter,
             leave: time,
             waited_until,
         };
         for &at in &call.sends {
             let message = self.messages.get_mut(at);
             // The place may have another message by now.
-            if message.sender == SenderCall::Open(call.serial) {
+            if message.sender == SenderCall::Open(call.begun.serial) {
                 message.sender = SenderCall::Ended(ended);
             }
         }
-        let is_file_call = call.role.is_file_call();
+        let is_file_call = call.begun.role.is_file_call();
         let transfer = self.focus.within(waited_until, time);
-        let after = later(&call.clocks, &call.needs);
+        let after = later(&call.begun.clocks, &call.needs);
         self.add_call(&call, time, waited_until);
         let lane = &mut self.lanes[lane_number as usize];
         let cause = RootCause {
             lane: lane_number,
-            activity: Some(call.category),
+            activity: Some(call.begun.category),
         };
         lane.history.add(waited_until, time, cause);
         lane.clocks = std::array::from_fn(|nth| {
@@ -291,16 +293,16 @@ impl WaitPass<'_> {
             after[nth] + transfer * factor
         });
         lane.since = time;
-        if self.unseen.is_control(call.category) {
+        if self.unseen.is_control(call.begun.category) {
             lane.gap = Gap::Control;
         }
         let clocks = lane.clocks;
         if is_open_what_it_found {
             lane.probe = Some(Box::new(EndedProbe {
                 place: call.place(),
-                enter: call.enter,
+                enter: call.begun.enter,
                 leave: time,
-                clocks: [call.clocks, lane.clocks],
+                clocks: [call.begun.clocks, lane.clocks],
             }));
         }
         if lane.end_clocks.is_none() && time >= self.focus.to {
@@ -336,18 +338,18 @@ impl WaitPass<'_> {
 
     /// Adds a call that has ended to the sums of its communicator, and to those of files.
     fn add_call(&mut self, call: &OpenCall, time: f64, waited_until: f64) {
-        let lane = &mut self.lanes[call.line.lane as usize];
+        let lane = &mut self.lanes[call.begun.line.lane as usize];
         let is_main = lane.thread == 0;
-        let in_calls = self.focus.within(call.enter, time);
+        let in_calls = self.focus.within(call.begun.enter, time);
         let mut sums = UseSums {
             in_calls,
             ..UseSums::default()
         };
-        if call.role.is_file_call() {
+        if call.begun.role.is_file_call() {
             sums.file_calls = self.focus.within(waited_until, time);
             lane.sums.file_calls += sums.file_calls;
             if is_main {
-                self.by_region[region_place(call.region)].file_calls += sums.file_calls;
+                self.by_region[region_place(call.begun.region)].file_calls += sums.file_calls;
                 let spans = &mut self.spans;
                 self.focus.parts(waited_until, time, |from, to| {
                     spans
@@ -356,17 +358,17 @@ impl WaitPass<'_> {
                 });
             }
         }
-        let waiting = self.focus.within(call.enter, waited_until);
-        let file_call = (is_main && in_calls > 0.0 && call.role.is_file_call()).then_some({
+        let waiting = self.focus.within(call.begun.enter, waited_until);
+        let file_call = (is_main && in_calls > 0.0 && call.begun.role.is_file_call()).then_some({
             EndedFileCall {
                 seconds: in_calls,
                 waiting,
             }
         });
-        self.by_file.end(call.line.lane, file_call);
+        self.by_file.end(call.begun.line.lane, file_call);
         if is_main
             && in_calls > 0.0
-            && let Some(by_comm) = self.by_comm.get_mut(call.line.comm as usize)
+            && let Some(by_comm) = self.by_comm.get_mut(call.begun.line.comm as usize)
         {
             by_comm.uses.add(&sums);
             by_comm.calls += 1;
@@ -377,12 +379,12 @@ impl WaitPass<'_> {
     fn end_operation(&mut self, call: &mut OpenCall, part: &RankInOperation) -> Option<WaitEnd> {
         let mut neighbours = None;
         if part.role.needs == Needs::Neighbours {
-            let rank = self.lanes[call.line.lane as usize].rank_place;
+            let rank = self.lanes[call.begun.line.lane as usize].rank_place;
             neighbours = self.neighbours.get(&(part.queue, rank)).map(Vec::as_slice);
             self.counts.unknown_neighbours += u64::from(neighbours.is_none());
         }
         let queue = &mut self.comms[part.queue as usize];
-        let needed = queue.needed(part, call.line.lane, neighbours);
+        let needed = queue.needed(part, call.begun.line.lane, neighbours);
         queue.leave(part.number);
         if part.frees_queue {
             self.shared.free(&self.comms, part.queue);
@@ -421,7 +423,7 @@ impl WaitPass<'_> {
         }
         let otherwise = RootCause {
             lane: end.lane,
-            activity: culprit.call.as_ref().map(|call| call.category),
+            activity: culprit.call.as_ref().map(|call| call.begun.category),
         };
         let mut causes = std::mem::take(&mut self.causes);
         causes.clear();

@@ -67,18 +67,7 @@ pub(super) struct EndedProbe {
 /// The outermost MPI call that a thread is in.
 #[derive(Clone, Debug)]
 pub(super) struct OpenCall {
-    pub serial: u64,
-    pub category: u32,
-    pub role: CategoryRole,
-    pub line: LineUse,
-    /// The program's own state in which it was called.
-    pub region: Option<u32>,
-    /// When it began.
-    pub start: f64,
-    /// When it began, or the focus if that was later.
-    pub enter: f64,
-    /// Clocks when it began.
-    pub clocks: ReplayClocks,
+    pub begun: BegunCall,
     /// Clocks that it has to wait for.
     pub needs: ReplayClocks,
     /// The send that came last of the messages that the call received.
@@ -110,9 +99,13 @@ pub(super) struct BegunCall {
     pub category: u32,
     pub role: CategoryRole,
     pub line: LineUse,
+    /// The program's own state in which it was called.
     pub region: Option<u32>,
+    /// When it began.
     pub start: f64,
+    /// When it began, or the focus if that was later.
     pub enter: f64,
+    /// Clocks when it began.
     pub clocks: ReplayClocks,
 }
 
@@ -120,14 +113,7 @@ impl OpenCall {
     /// A call that has begun.
     pub(super) fn new(begun: BegunCall) -> OpenCall {
         OpenCall {
-            serial: begun.serial,
-            category: begun.category,
-            role: begun.role,
-            line: begun.line,
-            region: begun.region,
-            start: begun.start,
-            enter: begun.enter,
-            clocks: begun.clocks,
+            begun,
             needs: begun.clocks,
             late_send: None,
             late_receive: None,
@@ -143,36 +129,51 @@ impl OpenCall {
     }
 
     /// A call that has begun, in place of a former one, whose room for lists it takes over.
-    pub(super) fn replace(&mut self, begun: BegunCall) {
-        self.serial = begun.serial;
-        self.category = begun.category;
-        self.role = begun.role;
-        self.line = begun.line;
-        self.region = begun.region;
-        self.start = begun.start;
-        self.enter = begun.enter;
-        self.clocks = begun.clocks;
-        self.needs = begun.clocks;
-        self.late_send = None;
-        self.late_receive = None;
-        self.operation = None;
-        self.file_access = None;
-        self.first_transfer = None;
-        self.sends.clear();
-        self.completes.clear();
-        self.starts.clear();
-        self.one_sided = None;
-        self.posted.clear();
+    /// Names each field, so that nothing of the former one can be left.
+    pub(super) fn replace(&mut self, next: BegunCall) {
+        let OpenCall {
+            begun,
+            needs,
+            late_send,
+            late_receive,
+            operation,
+            file_access,
+            first_transfer,
+            sends,
+            completes,
+            starts,
+            one_sided,
+            posted,
+        } = self;
+        *begun = next;
+        *needs = next.clocks;
+        *late_send = None;
+        *late_receive = None;
+        *operation = None;
+        *file_access = None;
+        *first_transfer = None;
+        sends.clear();
+        completes.clear();
+        starts.clear();
+        *one_sided = None;
+        posted.clear();
     }
 
     pub(super) fn place(&self) -> CallPlace {
+        let BegunCall {
+            line,
+            start,
+            region,
+            category,
+            ..
+        } = self.begun;
         CallPlace {
-            lane: self.line.lane,
-            line: self.line.id,
-            start: self.start,
-            comm: self.line.comm,
-            region: self.region,
-            category: self.category,
+            lane: line.lane,
+            line: line.id,
+            start,
+            comm: line.comm,
+            region,
+            category,
         }
     }
 }
@@ -336,8 +337,8 @@ impl ThreadLane {
         self.sums = UseSums::default();
         self.caused = 0.0;
         if let Some(call) = &mut self.call {
-            call.enter = call.enter.max(time);
-            call.clocks = ReplayClocks::default();
+            call.begun.enter = call.begun.enter.max(time);
+            call.begun.clocks = ReplayClocks::default();
             call.needs = ReplayClocks::default();
         }
     }

@@ -454,7 +454,7 @@ impl<'a> WaitPass<'a> {
                 }
             }
         }
-        if let Some(call) = lane.call.take_if(|call| call.serial == serial) {
+        if let Some(call) = lane.call.take_if(|call| call.begun.serial == serial) {
             self.end_call(call, time);
         }
     }
@@ -523,7 +523,7 @@ impl<'a> WaitPass<'a> {
     fn end_focus(&mut self, lane: u32) {
         let lane = &mut self.lanes[lane as usize];
         let clocks = match &lane.call {
-            Some(call) => later(&call.clocks, &call.needs),
+            Some(call) => later(&call.begun.clocks, &call.needs),
             None => lane.clocks,
         };
         lane.end_clocks.get_or_insert(clocks);

@@ -24,15 +24,15 @@ impl WaitPass<'_> {
             generation: 0,
         };
         if let Some(call) = &lane.call {
-            message.clocks = call.clocks;
-            if call.role == CategoryRole::BlockingTransfer {
-                message.sender = SenderCall::Open(call.serial);
+            message.clocks = call.begun.clocks;
+            if call.begun.role == CategoryRole::BlockingTransfer {
+                message.sender = SenderCall::Open(call.begun.serial);
             }
         }
         self.messages.put(at, message);
         let serial = self.serial;
         if let Some(call) = &mut lane.call {
-            match call.role {
+            match call.begun.role {
                 CategoryRole::BlockingTransfer => call.sends.push(at),
                 CategoryRole::StartsTransfer => {
                     let requests = &mut self.requests[lane.rank_place as usize];
@@ -73,10 +73,10 @@ impl WaitPass<'_> {
                         time: message.sent,
                     },
                 );
-                posted = match call.role {
+                posted = match call.begun.role {
                     CategoryRole::BlockingTransfer => Some(PostedReceive {
-                        time: call.enter,
-                        clocks: call.clocks,
+                        time: call.begun.enter,
+                        clocks: call.begun.clocks,
                     }),
                     // In the order in which they were posted, as messages of one sender are.
                     _ => call.posted.pop(),
@@ -95,7 +95,11 @@ impl WaitPass<'_> {
             SenderCall::Unknown => {}
             SenderCall::Open(serial) => {
                 let sender = &mut self.lanes[message.from as usize];
-                if let Some(call) = sender.call.as_mut().filter(|call| call.serial == serial) {
+                if let Some(call) = sender
+                    .call
+                    .as_mut()
+                    .filter(|call| call.begun.serial == serial)
+                {
                     WaitEnd::keep(&mut call.late_receive, end);
                     for (nth, assumption) in self.assumptions.iter().enumerate() {
                         if assumption.sends_wait {
@@ -122,9 +126,12 @@ impl WaitPass<'_> {
 
     /// A call ends that only looked for a message. Gives whether it is open which one it found.
     pub(super) fn find_probed(&mut self, call: &mut OpenCall, time: f64) -> bool {
-        let lane = &mut self.lanes[call.line.lane as usize];
+        let lane = &mut self.lanes[call.begun.line.lane as usize];
         lane.probe = None;
-        match lane.incoming.probed(&self.messages, (call.enter, time)) {
+        match lane
+            .incoming
+            .probed(&self.messages, (call.begun.enter, time))
+        {
             Probed::Nothing => false,
             Probed::OneOfSeveral => true,
             Probed::Message(at) => {
@@ -154,13 +161,13 @@ impl WaitPass<'_> {
             let shift = ended - probe.clocks[1][nth];
             match &mut lane.call {
                 Some(call) => {
-                    call.clocks[nth] += shift;
+                    call.begun.clocks[nth] += shift;
                 }
                 None => lane.clocks[nth] += shift,
             }
         }
         if let Some(call) = &mut lane.call {
-            call.needs = later(&call.clocks, &message.clocks);
+            call.needs = later(&call.begun.clocks, &message.clocks);
         }
         let end = WaitEnd {
             lane: message.from,
