@@ -97,7 +97,7 @@ export type LineMapInfo = { name: string, columns: Array<string>, leaves: number
 
 export type CategoryInfo = { name: string, topology: TopologyName, color: string, alpha: number, class: string, 
 /**
- * Its colours by class: on light, on dark.
+ * Colours of the category by class: on light, on dark.
  */
 by_class: [string, string], count: number | null, 
 /**

@@ -52,7 +52,7 @@ export interface KindLook {
   name: string;
   color: string;
   class: string;
-  /** Its colours by class: on light, on dark. */
+  /** Colours of the category by class: on light, on dark. */
   by_class: ColorPair;
   topology: string;
   count?: number | null;

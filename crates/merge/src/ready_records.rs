@@ -8,7 +8,7 @@ use trace_formats::clog2::{Clog2Msg, Clog2RecordHeader};
 /// for them.
 #[derive(Debug, Default)]
 pub(super) struct ReadyRecords {
-    /// Those behind the first `used` are old ones.
+    /// Records, of which those behind the first `used` are old ones.
     records: Vec<MergedRecord>,
     used: usize,
 }

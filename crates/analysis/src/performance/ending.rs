@@ -62,7 +62,7 @@ impl Ending {
 pub(super) struct Endings {
     /// The next ones, at most [`Endings::MAX_NEAR`], the very next at the end.
     near: Vec<Ending>,
-    /// Those that come after them.
+    /// Endings that come after all that are near.
     far: BinaryHeap<Reverse<Ending>>,
 }
 

@@ -37,7 +37,7 @@ pub(super) enum Event {
         place: u32,
         /// Place of the line that it leaves.
         line: u32,
-        /// Its size; `None` if that is not known.
+        /// Bytes of the message; `None` if they are not known.
         bytes: Option<u64>,
     },
     /// The message at this place arrives.

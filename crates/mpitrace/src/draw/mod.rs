@@ -76,7 +76,7 @@ pub struct Arguments {
 /// The colours that categories can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ColorsName {
-    /// Those that the trace gives them
+    /// Colours that the trace gives its categories
     File,
     /// By class of calls, as the viewer has them: told apart by colour-blind eyes, and the same for a name in every trace
     Class,

@@ -119,7 +119,7 @@ pub(super) struct CategoryInfo<'m> {
     color: String,
     alpha: u8,
     class: &'static str,
-    /// Its colours by class: on light, on dark.
+    /// Colours of the category by class: on light, on dark.
     by_class: [String; 2],
     count: Option<u64>,
     /// Exclusive time in the whole trace, all lines together, by its length.

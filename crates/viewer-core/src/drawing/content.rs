@@ -18,13 +18,13 @@ use crate::trace::info::value_after_key;
 use crate::trace::name_of_kind;
 use trace_model::glob::matches_ignoring_case;
 
-/// Which colours categories have in a picture.
+/// Choice of the colours that categories have in a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CategoryColors {
-    /// Those that the file gives them.
+    /// Colours that the file gives its categories.
     #[default]
     File,
-    /// Those of the page, by class of calls, on this theme: the name decides, and colour-blind eyes tell classes apart.
+    /// Colours of the page, by class of calls, on this theme: the name decides, and colour-blind eyes tell classes apart.
     Class(Theme),
 }
 

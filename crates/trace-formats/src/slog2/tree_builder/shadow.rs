@@ -150,7 +150,7 @@ impl Shadows {
         slot
     }
 
-    /// The same without those found last.
+    /// The weight of a category on these lines by the table, a new one if need be, without a look at the weights found last.
     fn weight_in_table(
         &mut self,
         index: &mut ShadowIndex,
