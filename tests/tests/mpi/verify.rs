@@ -307,7 +307,8 @@ fn nobody_is_stuck_by_a_rank_that_was_killed() {
     }
 }
 
-/// Runs a program until its block files, which are looked at while it runs, show a deadlock. Gives the report.
+/// Runs a program until its block files, which are looked at while it runs, show a deadlock of all three ranks. Gives the report. An earlier look may
+/// rightly tell of two ranks that wait for each other while the third is still on its way.
 fn hung(mpi: Mpi, program: &Path, fault: &str) -> Value {
     let folder = TestFolder::new(&format!("{}-faults-{fault}", mpi.suffix()));
     let mut command = mpi.mpiexec(3);
@@ -332,6 +333,7 @@ fn hung(mpi: Mpi, program: &Path, fault: &str) -> Value {
         last = String::from_utf8_lossy(&output.stdout).into_owned() + &last;
         if let Ok(report) = serde_json::from_slice::<Value>(&output.stdout)
             && kinds(&report).contains(&"deadlock")
+            && report["findings"][0]["count"] == 3
         {
             break Some(report);
         }
@@ -378,7 +380,6 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
                 .map(|rank| (rank, function.to_owned(), next(rank)))
                 .collect();
             assert_eq!(circle(&report), expected, "{mpi:?} {fault}: {report:#}");
-            assert_eq!(report["findings"][0]["count"], 3);
             let ends = format!("ranks 0-2: running in {function}");
             assert_eq!(report["ends"], serde_json::json!([ends]), "{report:#}");
         }
@@ -393,7 +394,6 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
             found.len() == 2 && found.iter().all(is_true),
             "{mpi:?}: {report:#}"
         );
-        assert_eq!(report["findings"][0]["count"], 3, "{report:#}");
         // Ranks 0 and 2 wait in a call that rank 1 has not come to, as it waits for a message that rank 0 sends later.
         for (fault, function) in [
             ("skip", "MPI_Barrier"),
@@ -407,7 +407,6 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
                 (1, "MPI_Recv".to_owned(), "0".to_owned()),
             ];
             assert_eq!(found, expected, "{mpi:?}: {report:#}");
-            assert_eq!(report["findings"][0]["count"], 3, "{report:#}");
         }
     }
 }
