@@ -19,7 +19,7 @@ use blockfile::record::FUNCTION;
 use settings::{Posix, Settings};
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU64,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64,
     Ordering::{Relaxed, Release},
 };
 
@@ -41,9 +41,15 @@ pub static COUNTERS: AtomicBool = AtomicBool::new(false);
 /// Calls that came while the recorder was busy on their thread: made by signal handlers.
 static INTERRUPTING: AtomicU64 = AtomicU64::new(0);
 
-/// A byte that is 1 in this process and 0 in every child, however it was forked.
+/// A byte that is [`RECORDER`] in this process and 0 in every child, however it was forked, or [`UNKNOWN`] in both.
 static ALONE: AtomicPtr<u8> = AtomicPtr::new(&raw const ALWAYS as *mut u8);
-static ALWAYS: u8 = 1;
+static ALWAYS: u8 = RECORDER;
+/// This is the process that records.
+const RECORDER: u8 = 1;
+/// The number of the process tells which one it is.
+const UNKNOWN: u8 = 2;
+/// Number of the process that records.
+static PROCESS: AtomicI64 = AtomicI64::new(0);
 
 /// Relation of an MPI function to files.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,10 +130,11 @@ pub fn start() {
         if page == libc::MAP_FAILED {
             return;
         }
-        // Without it (Linux before 4.14) there is the handler of pthread_atfork.
-        libc::madvise(page, 4096, libc::MADV_WIPEONFORK);
+        PROCESS.store(process(), Relaxed);
+        // Linux before 4.14 cannot.
+        let is_wiped = libc::madvise(page, 4096, libc::MADV_WIPEONFORK) == 0;
         let byte = page.cast::<u8>();
-        byte.write(1);
+        byte.write(if is_wiped { RECORDER } else { UNKNOWN });
         // Whoever finds the byte by its address reads what was written there.
         ALONE.store(byte, Release);
     }
@@ -153,7 +160,23 @@ pub fn left_out() -> [(u64, &'static str); 2] {
 #[inline(always)]
 pub fn is_alone() -> bool {
     // SAFETY: one byte of a page that is never unmapped.
-    unsafe { ALONE.load(Relaxed).read_volatile() != 0 }
+    match unsafe { ALONE.load(Relaxed).read_volatile() } {
+        RECORDER => true,
+        UNKNOWN => is_recorder(),
+        _ => false,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn is_recorder() -> bool {
+    process() == PROCESS.load(Relaxed)
+}
+
+/// Number of this process, from the kernel: old C libraries remember that of the parent.
+fn process() -> i64 {
+    // SAFETY: a system call without arguments, which cannot fail.
+    unsafe { libc::syscall(libc::SYS_getpid) }
 }
 
 /// The state of the running thread, if anything at all may be recorded in it. `fd` is what the call is on, -1 for none.

@@ -31,6 +31,18 @@ fn run(
     preload: bool,
     settings: &str,
 ) -> (TracedRun, TestFolder) {
+    run_on(None, mpi, program, ranks, preload, settings)
+}
+
+/// Runs a program as [`run`] does, below another one that makes an old kernel of this one.
+fn run_on(
+    on: Option<&Path>,
+    mpi: Mpi,
+    program: &Path,
+    ranks: usize,
+    preload: bool,
+    settings: &str,
+) -> (TracedRun, TestFolder) {
     let data = TestFolder::new("data");
     let mut tracing = TraceSetup::new(mpi, ranks);
     // UCX puts its own mmap in the place of everybody else's.
@@ -41,7 +53,11 @@ fn run(
     ];
     tracing.variables = &variables;
     tracing.preload = preload;
-    let run = tracing.run(program, &[&data.path().display().to_string()]);
+    let folder = data.path().display().to_string();
+    let run = match on {
+        None => tracing.run(program, &[&folder]),
+        Some(kernel) => tracing.run(kernel, &[&program.display().to_string(), &folder]),
+    };
     assert!(run.finished.status.success(), "{}", run.finished.story());
     (run, data)
 }
@@ -422,22 +438,28 @@ fn threads_that_never_call_mpi() {
 fn children_leave_the_record_alone() {
     for mpi in installed() {
         let program = Program::c("file_children").compile(mpi);
-        let (run, _data) = run(mpi, &program, 1, true, "posix all");
-        let files = &operations(&run)[0];
-        let made: usize = run.finished.stdout.trim().parse().expect("a number");
-        assert_eq!(made, 401);
-        assert_eq!(
-            files.done.iter().filter(|d| d.name == "pwrite").count(),
-            made
-        );
-        let writes = files
-            .done
-            .iter()
-            .filter(|d| d.name == "write" && d.file.ends_with("/own"));
-        let offsets: Vec<i64> = writes.map(|d| d.operation.offset).collect();
-        assert_eq!(offsets, [0, 16], "the child has moved the position");
-        assert!(!files.files.iter().any(|f| f.path.ends_with("/child")));
+        let old_kernel = Program::c("old_kernel").compile(mpi);
+        for on in [None, Some(&*old_kernel)] {
+            children_left_it_alone(run_on(on, mpi, &program, 1, true, "posix all"));
+        }
     }
+}
+
+fn children_left_it_alone((run, _data): (TracedRun, TestFolder)) {
+    let files = &operations(&run)[0];
+    let made: usize = run.finished.stdout.trim().parse().expect("a number");
+    assert_eq!(made, 401);
+    assert_eq!(
+        files.done.iter().filter(|d| d.name == "pwrite").count(),
+        made
+    );
+    let writes = files
+        .done
+        .iter()
+        .filter(|d| d.name == "write" && d.file.ends_with("/own"));
+    let offsets: Vec<i64> = writes.map(|d| d.operation.offset).collect();
+    assert_eq!(offsets, [0, 16], "the child has moved the position");
+    assert!(!files.files.iter().any(|f| f.path.ends_with("/child")));
 }
 
 #[test]
