@@ -217,15 +217,16 @@ fn bad_io_is_named_with_what_it_costs() {
 /// Runs a case, in which all that can be counted must be found as expected.
 ///
 /// # Errors
-/// A cost that is not what the program's clocks say.
+/// There is no such finding, or its cost is not what the program's clocks say.
 fn cost_agrees(mpi: Mpi, expected: &Expected) -> Result<(), String> {
     let case = expected.case;
     let run = run(mpi, case);
     let report = io_report(&run);
     holds(&report, mpi, expected.finding != "no_mpi_io");
     let mut all = findings(&report).iter();
-    let found = all.find(|one| one["finding"] == expected.finding);
-    let found = found.unwrap_or_else(|| panic!("{mpi:?} {case}: {:#}", report["findings"]));
+    let Some(found) = all.find(|one| one["finding"] == expected.finding) else {
+        return Err(format!("{mpi:?} {case}: {:#}", report["findings"]));
+    };
     for (name, number) in expected.figures {
         assert_eq!(found["figures"][*name], *number, "{mpi:?} {found:#}");
     }

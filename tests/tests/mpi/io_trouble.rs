@@ -124,12 +124,13 @@ fn random_writes_are_those_of_the_program() {
 /// A finding costs what ranks wait by the program's own clocks.
 ///
 /// # Errors
-/// The finding costs something else.
+/// There is no such finding, or it costs something else.
 fn costs_what_ranks_wait(mpi: Mpi, case: &str, name: &str) -> Result<(), String> {
     let run = run(mpi, case, 2);
     let report = io_report(&run);
-    let found = finding(&report, name);
-    let found = found.unwrap_or_else(|| panic!("{mpi:?} {case}: {:#}", report["findings"]));
+    let Some(found) = finding(&report, name) else {
+        return Err(format!("{mpi:?} {case}: {:#}", report["findings"]));
+    };
     let cost = found["cost_s"].as_f64().expect("a number");
     let lines = run.finished.stdout.lines();
     let seconds = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
@@ -163,11 +164,15 @@ fn waits_are_as_long_as_the_program_says() {
 #[test]
 fn a_rank_that_waits_for_others_is_not_slow() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let report = io_report(&run(mpi, "waiting", 3));
-        let slow = finding(&report, "slow_rank");
-        assert_eq!(slow, None, "{mpi:?} {:#}", report["findings"]);
-        if mpi.is_mpich() {
-            assert!(finding(&report, "late_ranks").is_some(), "{report:#}");
-        }
+        clocks::in_one_of_three_runs(|| {
+            let report = io_report(&run(mpi, "waiting", 3));
+            let is_slow = finding(&report, "slow_rank").is_some();
+            let is_late = finding(&report, "late_ranks").is_some();
+            // Another rank may lose the processor while it writes, and be slow.
+            match !is_slow && (is_late || !mpi.is_mpich()) {
+                true => Ok(()),
+                false => Err(format!("{mpi:?} {:#}", report["findings"])),
+            }
+        });
     }
 }
