@@ -128,16 +128,6 @@ pub fn with_block_files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> BTre
 /// Looks for a recorder in the mappings of a process, the text of /proc/PID/maps.
 fn recorder(maps: &str) -> NeighbourRecorder {
     let files = || maps.lines().filter_map(|line| line.split_once('/'));
-    let has_mark = |mark: &std::ffi::CStr| {
-        let name = mark.to_str().unwrap_or_default();
-        let is_marked = |rest: &str| {
-            let rest = rest
-                .strip_prefix("memfd:")
-                .and_then(|r| r.strip_prefix(name));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-        };
-        files().any(|(_, rest)| is_marked(rest))
-    };
     let has = |names: &[&str]| {
         files().any(|(_, rest)| {
             let name = rest.rsplit('/').next().unwrap_or_default();
@@ -145,11 +135,11 @@ fn recorder(maps: &str) -> NeighbourRecorder {
         })
     };
     let has_none = || has(&["libmpi"]) && !has(&["libtrace", "liblmpe", "libmpe"]);
-    if has_mark(mark::WAITS) {
+    if mark::WAITS.is_in(maps) {
         NeighbourRecorder::Waits
-    } else if has_mark(mark::RECORDS) {
+    } else if mark::RECORDS.is_in(maps) {
         NeighbourRecorder::Present
-    } else if has_mark(mark::STEPS_ASIDE) || has_none() {
+    } else if mark::STEPS_ASIDE.is_in(maps) || has_none() {
         NeighbourRecorder::Absent
     } else {
         // With a recorder and no mark, it has not called MPI_Init yet.

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// MPI_Init, MPI_Init_thread or MPI_Session_init is about to run: from here on what is recorded shall be found.
 pub fn beginning() {
-    mark::set(mark::RECORDS);
+    mark::set(&mark::RECORDS);
     if let Some(store) = own::store() {
         within(|| store.name());
     }

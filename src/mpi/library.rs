@@ -393,7 +393,7 @@ pub fn is_usable(caller: CodeAddress) -> bool {
     is_there(caller)
         && *USABLE.get_or_init(|| {
             if environment::is_untrusted() {
-                mark::set(mark::STEPS_ASIDE);
+                mark::set(&mark::STEPS_ASIDE);
                 on_first_rank(
                     "trace: a program with rights that its user has not (setuid, setgid, capabilities): nothing is traced",
                 );
