@@ -367,6 +367,7 @@ impl WaitPass<'_> {
         });
         self.by_file.end(call.begun.line.lane, file_call);
         if is_main
+            && !self.is_second
             && in_calls > 0.0
             && let Some(by_comm) = self.by_comm.get_mut(call.begun.line.comm as usize)
         {
@@ -431,11 +432,11 @@ impl WaitPass<'_> {
             .history
             .causes(from, end.time, otherwise, &mut causes);
         let waiting = &mut self.lanes[lane as usize];
-        for stretch in &causes {
-            match is_late_news {
-                true => waiting.history.replace(*stretch),
-                false => waiting.history.add(stretch.from, stretch.to, stretch.cause),
-            }
+        match is_late_news {
+            true => causes
+                .iter()
+                .for_each(|stretch| waiting.history.replace(*stretch)),
+            false => waiting.history.add_all(&causes),
         }
         self.count_wait(call, pattern, from, end, finding, &mut causes);
         self.causes = causes;

@@ -117,6 +117,10 @@ impl WaitPass<'_> {
         role: CollectiveRole,
         info: &CallInfo,
     ) -> [Option<u64>; 2] {
+        if self.is_second {
+            // Nobody asks.
+            return [None; 2];
+        }
         let Some(operation) = self.operations[category as usize] else {
             // What neighbours pass depends on their number; other calls pass no data of the program.
             let moves_nothing = role.needs != Needs::Neighbours;
@@ -134,7 +138,8 @@ impl WaitPass<'_> {
 
     /// Adds what a rank gives to an operation and gets from it.
     pub(super) fn add_moved(&mut self, line: LineUse, time: f64, moved: [Option<u64>; 2]) {
-        if self.focus.has(time)
+        if !self.is_second
+            && self.focus.has(time)
             && let Some(sums) = self.by_comm.get_mut(line.comm as usize)
         {
             sums.add_moved(moved);

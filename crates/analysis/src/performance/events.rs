@@ -150,7 +150,7 @@ pub(super) struct CategoryUse<'a> {
 #[derive(Debug)]
 pub(super) struct EventOrder<'a> {
     categories: Vec<CategoryUse<'a>>,
-    /// Tag and size of messages, by category.
+    /// Tag and size of messages, by category; empty if they do not matter.
     message_values: Vec<ChosenValues<MessageField>>,
     category_places: NumberMap<u32>,
     /// Places of lines, and their lanes, by the numbers of the lines.
@@ -201,6 +201,11 @@ impl<'a> EventOrder<'a> {
             comm_names: CommNames::default(),
             bounds: TimeBBox::EMPTY,
         }
+    }
+
+    /// The bytes of messages are not told.
+    pub(super) fn leave_out_sums(&mut self) {
+        self.message_values.clear();
     }
 
     /// Takes the next drawable in order of beginnings. Puts what happens until then into the batch, and the begin of a state.
@@ -284,7 +289,8 @@ impl<'a> EventOrder<'a> {
             && let Some(&(line, from)) = self.lines.get(first.line)
             && let Some(&(_, to)) = self.lines.get(last.line)
         {
-            let bytes = message_bytes(&self.message_values[category as usize], drawable.info);
+            let values = self.message_values.get(category as usize);
+            let bytes = values.and_then(|values| message_bytes(values, drawable.info));
             self.counts.messages += 1;
             self.counts.message_bytes += bytes.unwrap_or(0);
             self.counts.backward_messages += u64::from(last.time < first.time);

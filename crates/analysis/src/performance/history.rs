@@ -16,6 +16,14 @@ pub(super) struct RootCause {
     pub activity: Option<u32>,
 }
 
+impl RootCause {
+    /// Another number for each cause. Lanes have 31 bits, as no memory has room for more.
+    #[inline]
+    pub(super) fn number(self) -> u64 {
+        u64::from(self.lane) << 33 | self.activity.map_or(0, |activity| u64::from(activity) + 1)
+    }
+}
+
 /// A stretch of time of a rank, and who determined how long it took: the rank itself, or the one that it waited for in the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CausedStretch {
@@ -61,6 +69,23 @@ impl RecentHistory {
             self.stretches.reserve_exact(MAX_KEPT);
         }
         self.stretches.push(CausedStretch { from, to, cause });
+    }
+
+    /// Stretches that follow those before, and each other without a gap. Neighbours among them have different causes.
+    pub(super) fn add_all(&mut self, stretches: &[CausedStretch]) {
+        let Some((first, mut rest)) = stretches.split_first() else {
+            return;
+        };
+        self.add(first.from, first.to, first.cause);
+        while !rest.is_empty() {
+            if self.stretches.len() >= MAX_KEPT {
+                self.join_neighbours();
+            }
+            let room = MAX_KEPT - self.stretches.len();
+            let (next, behind) = rest.split_at(room.min(rest.len()));
+            self.stretches.extend_from_slice(next);
+            rest = behind;
+        }
     }
 
     /// A wait that was found after what came behind it.
@@ -204,6 +229,31 @@ mod tests {
             causes(&RecentHistory::default(), 0.0, 1.0),
             [stretch(0.0, 1.0, 9)]
         );
+    }
+
+    #[test]
+    fn stretches_together_are_as_one_after_the_other() {
+        let (mut together, mut alone) = (RecentHistory::default(), RecentHistory::default());
+        let mut at = 0.0;
+        for turn in 0..200_u32 {
+            // The first one goes on where the last one of the turn before was.
+            let causes = (turn % 7..turn % 7 + turn % 90).map(|lane| cause(lane % 5 + lane / 60));
+            let mut stretches: Vec<CausedStretch> = Vec::new();
+            for cause in causes {
+                let to = at + f64::from(cause.lane * turn % 11 + 1);
+                stretches.push(CausedStretch {
+                    from: at,
+                    to,
+                    cause,
+                });
+                at = to;
+            }
+            together.add_all(&stretches);
+            for stretch in stretches {
+                alone.add(stretch.from, stretch.to, stretch.cause);
+            }
+            assert_eq!(together.stretches, alone.stretches, "{turn}");
+        }
     }
 
     #[test]

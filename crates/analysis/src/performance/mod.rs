@@ -7,6 +7,7 @@ mod arrivals;
 mod by_file;
 mod call_info;
 mod calls;
+mod cause_sums;
 mod chosen_values;
 mod clocks;
 mod collective;

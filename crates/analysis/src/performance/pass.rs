@@ -101,7 +101,7 @@ pub(super) struct WaitPass<'a> {
     /// Events since then.
     pub(super) uncounted: usize,
     pub(super) assumptions: [Assumption; REPLAYS],
-    /// Whether this is the second pass, which adds up only what the first one could not.
+    /// Whether this is the second pass, which adds up only what the first one could not: spans of time, the critical path and replays.
     pub is_second: bool,
     /// Room for the info of a call, while none is looked at, and for the causes of a wait.
     pub(super) info: Option<Box<CallInfo>>,
@@ -255,12 +255,15 @@ impl<'a> WaitPass<'a> {
                 category,
                 role,
                 tells: self.by_file.tells(nth)
-                    || self.unseen.is_annotation(nth)
-                    || self.end_marks.may_mark(nth),
+                    || !self.is_second
+                        && (self.unseen.is_annotation(nth) || self.end_marks.may_mark(nth)),
                 has_info: self.by_file.reads_calls(nth) || self.infos[nth as usize].reads(),
             }),
         );
-        order.comm_names = self.comm_names.clone();
+        match self.is_second {
+            true => order.leave_out_sums(),
+            false => order.comm_names = self.comm_names.clone(),
+        }
         order
     }
 
@@ -291,7 +294,7 @@ impl<'a> WaitPass<'a> {
                     line,
                     bytes,
                 } => {
-                    if self.focus.has(time) {
+                    if !self.is_second && self.focus.has(time) {
                         let [from, to] =
                             [from, to].map(|lane| self.lanes[lane as usize].rank_place);
                         self.pairs.add_message(from, to, bytes.unwrap_or(0));

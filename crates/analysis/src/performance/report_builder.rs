@@ -225,7 +225,7 @@ impl ReportBuilder<'_, '_> {
     fn spans(&self, spans: &Spans, path: &[PathPiece]) -> Vec<SpanTimes> {
         let span = |span: &Span| {
             let seconds = span.to - span.from;
-            let longest = span.causes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            let longest = span.causes.longest();
             SpanTimes {
                 from: span.from,
                 to: span.to,
@@ -238,8 +238,8 @@ impl ReportBuilder<'_, '_> {
                     longest_rank: self.rank(span.longest_lane).0,
                     ideal: span.ideal_to - span.ideal_from,
                 }),
-                cause_rank: longest.map(|(cause, _)| self.rank(cause.lane).0),
-                cause_activity: longest.and_then(|(cause, _)| self.activity(cause.activity)),
+                cause_rank: longest.map(|cause| self.rank(cause.lane).0),
+                cause_activity: longest.and_then(|cause| self.activity(cause.activity)),
                 path_rank: longest_on_path(path, span.from, span.to).map(|lane| self.rank(lane).0),
             }
         };

@@ -1,7 +1,8 @@
 //! Sums over spans of time: phases of the program, or parts of the focus of equal length.
 
+use super::cause_sums::CauseSums;
 use super::clocks::{earlier_of, later_of};
-use super::history::{CausedStretch, RootCause};
+use super::history::CausedStretch;
 use super::use_times::UseSums;
 use trace_model::TimeBBox;
 
@@ -29,7 +30,7 @@ pub(super) struct Span {
     pub ideal_from: f64,
     pub ideal_to: f64,
     /// Seconds of waiting by root cause, as far as there is room.
-    pub causes: Vec<(RootCause, f64)>,
+    pub causes: CauseSums<MAX_CAUSES>,
     /// Seconds by category, of all threads; the last one is computing outside of any. Empty if not wanted.
     pub by_category: Vec<f32>,
 }
@@ -77,7 +78,7 @@ impl Spans {
             longest_lane: 0,
             ideal_from: 0.0,
             ideal_to: 0.0,
-            causes: Vec::new(),
+            causes: CauseSums::default(),
             by_category: vec![0.0; by_category],
         };
         Spans {
@@ -148,12 +149,7 @@ impl Spans {
         for stretch in causes {
             self.for_each_within(stretch.from, stretch.to, |span, seconds| {
                 span.sums.waiting += seconds;
-                let known = |(cause, _): &&mut (RootCause, f64)| *cause == stretch.cause;
-                if let Some((_, sum)) = span.causes.iter_mut().find(known) {
-                    *sum += seconds;
-                } else if span.causes.len() < MAX_CAUSES {
-                    span.causes.push((stretch.cause, seconds));
-                }
+                span.causes.add(stretch.cause, seconds);
             });
         }
     }
@@ -190,6 +186,7 @@ impl Spans {
 
 #[cfg(test)]
 mod tests {
+    use super::super::history::RootCause;
     use super::*;
 
     #[test]
@@ -225,6 +222,6 @@ mod tests {
         assert_eq!(all(|span| span.longest_computing), [1.0, 0.5, 0.5]);
         assert_eq!(all(|span| span.ideal_to - span.ideal_from), [1.0, 0.5, 0.5]);
         assert_eq!(spans.spans[0].by_category, [0.75, 1.25]);
-        assert_eq!(spans.spans[0].causes, [(cause, 0.5)]);
+        assert_eq!(spans.spans[0].causes.sums, [(cause, 0.5)]);
     }
 }

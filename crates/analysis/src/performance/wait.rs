@@ -1,5 +1,6 @@
 //! Wait states: patterns, and their sums by pattern, call and culprit.
 
+use super::cause_sums::CauseSums;
 use super::history::{CausedStretch, RootCause};
 use serde::Serialize;
 use trace_model::hash::Map;
@@ -132,7 +133,7 @@ pub(super) struct WaitSum {
     pub first: Wait,
     pub longest: Wait,
     /// Seconds by root cause, as far as there is room.
-    causes: Vec<(RootCause, f64)>,
+    causes: CauseSums<MAX_CAUSES>,
     /// Lanes that waited, one bit each.
     lanes: Vec<u64>,
 }
@@ -140,8 +141,7 @@ pub(super) struct WaitSum {
 impl WaitSum {
     /// The root cause of most of it.
     pub(super) fn cause(&self) -> Option<RootCause> {
-        let most = self.causes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        most.map(|(cause, _)| *cause)
+        self.causes.longest()
     }
 
     /// Number of threads that waited.
@@ -192,7 +192,7 @@ impl WaitSums {
             is_on_one_comm: true,
             first: *wait,
             longest: *wait,
-            causes: Vec::new(),
+            causes: CauseSums::default(),
             lanes: Vec::new(),
         });
         sum.seconds += seconds;
@@ -205,12 +205,7 @@ impl WaitSums {
             if stretch.cause.lane != wait.culprit {
                 sum.caused_elsewhere += stretch.seconds();
             }
-            let is_known = |(cause, _): &&mut (RootCause, f64)| *cause == stretch.cause;
-            if let Some((_, seconds)) = sum.causes.iter_mut().find(is_known) {
-                *seconds += stretch.seconds();
-            } else if sum.causes.len() < MAX_CAUSES {
-                sum.causes.push((stretch.cause, stretch.seconds()));
-            }
+            sum.causes.add(stretch.cause, stretch.seconds());
         }
         if sum.longest.seconds < seconds {
             sum.longest = *wait;
