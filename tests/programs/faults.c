@@ -8,14 +8,15 @@
  *   fence       the same with MPI_Win_fence
  *   write       the same with MPI_File_write_all
  *   tags        every rank passes MPI_Sendrecv a tag that the next one does not receive
+ *   sides       rank 0 waits for a nonblocking barrier of an intercommunicator, and the other side for messages of rank 0
  *   order       rank 1 calls MPI_Barrier where the others call MPI_Allreduce
  *   root        rank 2 takes another root in MPI_Bcast; it may hang, so the program is killed
  *   op          rank 1 passes another operation to MPI_Reduce
  *   size        rank 1 passes half of the data to MPI_Reduce
- *   unreceived  rank 0 sends two messages with tag 7 to rank 1, which receives one
- *   truncate    rank 0 sends more than rank 1 has room for
+ *   unreceived  rank 0 sends two messages with tag 7 to rank 1, which receives one; under Open MPI it then receives from MPI_PROC_NULL
+ *   truncate    rank 0 sends more than rank 1 has room for, and rank 2 writes to a file beyond the limit of its size
  *   badroot     all ranks call MPI_Gather with a root that does not exist
- *   killed      rank 1 is killed while it computes, and the others wait for it in a barrier
+ *   killed      rank 1 asks again and again by MPI_Win_test and is killed between two calls, and the others wait for it in a barrier
  *   leaks       rank 1 leaves three requests, an operation, a communicator, a group, a datatype, an info object, a file, an error handler that is in
  *               use and two keyvals
  *   window      no rank frees a window
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int rank, size;
@@ -81,6 +83,24 @@ static void leaks(void)
     MPI_Wait(&started, MPI_STATUS_IGNORE);
 }
 
+/* No write to a file succeeds behind the limit, which is far beyond what anything else writes. */
+static void write_too_much(void)
+{
+    static char data[1000];
+    const MPI_Offset most = (MPI_Offset)1 << 34;
+    struct rlimit before, limit;
+    MPI_File file;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = most;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    MPI_File_open(MPI_COMM_SELF, "faults.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_write_at(file, most, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+    setrlimit(RLIMIT_FSIZE, &before);
+}
+
 static void transfers(const char *fault)
 {
     int next = (rank + 1) % size, previous = (rank + size - 1) % size, value = rank, other = 0;
@@ -98,6 +118,13 @@ static void transfers(const char *fault)
             MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
     } else if (!strcmp(fault, "unreceived") && rank == 1) {
         MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#ifdef OPEN_MPI
+        /* MPICH 4.0 does not say MPI_PROC_NULL in the status, by which alone DUMPI files tell it from MPI_ANY_SOURCE. */
+        MPI_Request request;
+        MPI_Status status;
+        MPI_Irecv(&other, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, &status);
+#endif
     } else if (!strcmp(fault, "truncate") && rank < 2) {
         int many[4] = {0};
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -105,6 +132,8 @@ static void transfers(const char *fault)
             MPI_Send(many, 4, MPI_INT, 1, 3, MPI_COMM_WORLD);
         else
             MPI_Recv(many, 2, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(fault, "truncate")) {
+        write_too_much();
     } else if (!strcmp(fault, "tags")) {
         static char out[1 << 20], in[1 << 20];
         MPI_Sendrecv(out, sizeof out, MPI_BYTE, next, 5, in, sizeof in, MPI_BYTE, previous, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -113,6 +142,22 @@ static void transfers(const char *fault)
         MPI_Irecv(&other, 1, MPI_INT, previous, 1, MPI_COMM_WORLD, &request);
         MPI_Send(&value, 1, MPI_INT, next, 1, MPI_COMM_WORLD);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Rank 0 is one side of an intercommunicator. */
+static void sides(void)
+{
+    MPI_Comm local, both;
+    MPI_Request request;
+    int value = 0, is_alone = rank == 0;
+    MPI_Comm_split(MPI_COMM_WORLD, is_alone, rank, &local);
+    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, is_alone, 9, &both);
+    if (is_alone) {
+        MPI_Ibarrier(both, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(&value, 1, MPI_INT, 0, 5, both, MPI_STATUS_IGNORE);
     }
 }
 
@@ -141,6 +186,25 @@ static void on_objects(const char *fault)
         MPI_Send(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
 }
 
+/* All ranks make a window, and one asks for a second whether rank 0, which does nothing with it, is through. */
+static void ask_in_vain(int asks)
+{
+    static int memory[4];
+    int flag, origin = 0;
+    MPI_Win window;
+    MPI_Group world, group;
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    if (!asks)
+        return;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &origin, &group);
+    MPI_Win_post(group, 0, window);
+    for (int i = 0; i < 100; i++) {
+        MPI_Win_test(window, &flag);
+        usleep(10000);
+    }
+}
+
 static void collectives(const char *fault)
 {
     int in[4] = {1, 2, 3, 4}, out[4];
@@ -166,10 +230,9 @@ static void collectives(const char *fault)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, size, MPI_COMM_WORLD);
     } else if (!strcmp(fault, "killed")) {
-        if (wrong) {
-            sleep(1);
+        ask_in_vain(wrong);
+        if (wrong)
             kill(getpid(), SIGKILL);
-        }
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (!strcmp(fault, "size")) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -186,6 +249,8 @@ int main(int argc, char **argv)
     transfers(fault);
     collectives(fault);
     on_objects(fault);
+    if (!strcmp(fault, "sides"))
+        sides();
     if (!strcmp(fault, "leaks"))
         leaks();
     if (!strcmp(fault, "window")) {

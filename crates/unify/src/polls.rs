@@ -88,8 +88,8 @@ fn between(row: &[Turn]) -> u64 {
     row.iter().map(|turn| turn.calls.saturating_sub(2)).sum()
 }
 
-/// Whether the call has brought nothing.
-fn is_vain(function: &Function, family: Family, record: &Record<'_>) -> bool {
+/// Whether the call has only asked, and has brought nothing.
+pub fn is_vain(function: &Function, family: Family, record: &Record<'_>) -> bool {
     let answer = |i: usize| ArgValues::decode(function, family, record.payload)?.int(i);
     record.code == 0
         && match function.vain() {

@@ -53,8 +53,10 @@ pub struct AskedMessage {
 /// What a status says of a message that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceivedStatus {
-    /// Rank of the sender in the communicator.
+    /// Rank of the sender in the communicator; below 0 it is none.
     pub source: i32,
+    /// Whether it is the status of a receive from MPI_PROC_NULL: there was no message.
+    pub is_from_nobody: bool,
     /// The tag.
     pub tag: i32,
     /// Whether the operation was cancelled.

@@ -1,15 +1,15 @@
-//! Calls that failed, by function and class of the error.
+//! Calls that failed, or in which something failed, by function and cause.
 
 use super::call::{CallPlace, FunctionKey};
 use std::collections::BTreeMap;
 
-/// Functions with error codes that are kept.
+/// Functions with causes that are kept.
 const MAX_KEPT: usize = 1 << 12;
 
-/// Calls of a function that failed with errors of one class.
+/// Calls of a function that failed by one cause.
 #[derive(Clone, Debug)]
 pub(super) struct FailedCalls {
-    /// Error code of the first.
+    /// Error code of the first; 0 is success.
     pub code: i64,
     pub first: CallPlace,
     pub count: u64,
@@ -17,20 +17,27 @@ pub(super) struct FailedCalls {
     pub ranks: super::report::RankSet,
 }
 
-/// All calls that failed.
-#[derive(Debug, Default)]
-pub(super) struct Failures {
-    pub by_class: BTreeMap<(FunctionKey, i64), FailedCalls>,
+/// All calls that failed. A cause is what the calls of a function that are told together have in common.
+#[derive(Debug)]
+pub(super) struct Failures<Cause> {
+    pub by_cause: BTreeMap<(FunctionKey, Cause), FailedCalls>,
 }
 
-impl Failures {
+impl<Cause> Default for Failures<Cause> {
+    fn default() -> Self {
+        let by_cause = BTreeMap::new();
+        Failures { by_cause }
+    }
+}
+
+impl<Cause: Ord> Failures<Cause> {
     /// A call failed.
-    pub(super) fn add(&mut self, place: CallPlace, class: i64, code: i64) {
-        let key = (place.function, class);
-        if self.by_class.len() >= MAX_KEPT && !self.by_class.contains_key(&key) {
+    pub(super) fn add(&mut self, place: CallPlace, cause: Cause, code: i64) {
+        let key = (place.function, cause);
+        if self.by_cause.len() >= MAX_KEPT && !self.by_cause.contains_key(&key) {
             return;
         }
-        let known = self.by_class.entry(key).or_insert_with(|| FailedCalls {
+        let known = self.by_cause.entry(key).or_insert_with(|| FailedCalls {
             code,
             first: place,
             count: 0,

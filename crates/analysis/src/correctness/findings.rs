@@ -3,6 +3,7 @@
 use super::call::{CallPlace, CommKey, ExchangedBytes, FunctionKey, ObjectKind};
 use super::collective::{Arrival, Difference, Mismatch, Missing, OperationNumber};
 use super::deadlock::{self, Deadlock, MessageState, OutsideCalls, RankEnd};
+use super::failed::FailedCalls;
 use super::pass::{Check, CorrectnessPass};
 use super::report::{
     CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
@@ -25,12 +26,14 @@ impl CorrectnessPass {
             findings.extend(mismatches.iter().map(|mismatch| self.mismatch(mismatch)));
             findings.extend(missing.iter().filter_map(|missing| self.missing(missing)));
         }
+        self.note_ended_receives();
         if !self.unchecked.contains_key(&Check::Messages) {
             self.messages.take_posted(&self.posted);
             self.add_messages(&mut findings);
         }
         if !self.unchecked.contains_key(&Check::Failures) {
             self.add_failures(&mut findings);
+            self.add_failed_writes(&mut findings);
         }
         if !self.unchecked.contains_key(&Check::Leaks) {
             self.add_leaks(&mut findings);
@@ -121,7 +124,7 @@ impl CorrectnessPass {
         }
     }
 
-    fn name(&self, function: FunctionKey) -> &str {
+    pub(super) fn name(&self, function: FunctionKey) -> &str {
         self.functions
             .get(function.0 as usize)
             .map_or("a function", String::as_str)
@@ -448,35 +451,52 @@ impl CorrectnessPass {
     }
 
     fn add_failures(&self, findings: &mut Vec<Finding>) {
-        for (&(function, _), failed) in &self.failures.by_class {
+        for (&(function, _), failed) in &self.failures.by_cause {
             let code = failed.code;
-            let ranks = failed.ranks.to_string();
             let name = match self.error_names.get(&code) {
                 Some((_, name)) => format!("{name} (code {code})"),
                 None => format!("error code {code}"),
             };
-            let times = match failed.count {
-                1 => String::new(),
-                count => format!(", {count} times"),
-            };
-            findings.push(Finding {
-                kind: FindingKind::FailedCall,
-                message: format!(
-                    "{} returned {name} on {}{times}",
-                    self.name(function),
-                    ranks_in_words(&ranks)
-                ),
-                communicator: None,
-                number: None,
-                object: None,
-                tag: None,
-                error: Some(code),
-                count: failed.count,
-                calls: vec![FoundCall {
-                    ranks,
-                    ..self.found_call(failed.first)
-                }],
-            });
+            let what = format!("{} returned {name}", self.name(function));
+            findings.push(self.failed(FindingKind::FailedCall, &what, Some(code), failed));
+        }
+    }
+
+    fn add_failed_writes(&self, findings: &mut Vec<Finding>) {
+        for (&(function, error), failed) in &self.failed_writes.by_cause {
+            let name = self.name(function);
+            let what =
+                format!("{name} returned success, and a write to the file failed with {error}");
+            findings.push(self.failed(FindingKind::FailedWrite, &what, None, failed));
+        }
+    }
+
+    /// Calls in which the same failed.
+    fn failed(
+        &self,
+        kind: FindingKind,
+        what: &str,
+        error: Option<i64>,
+        failed: &FailedCalls,
+    ) -> Finding {
+        let ranks = failed.ranks.to_string();
+        let times = match failed.count {
+            1 => String::new(),
+            count => format!(", {count} times"),
+        };
+        Finding {
+            kind,
+            message: format!("{what} on {}{times}", ranks_in_words(&ranks)),
+            communicator: None,
+            number: None,
+            object: None,
+            tag: None,
+            error,
+            count: failed.count,
+            calls: vec![FoundCall {
+                ranks,
+                ..self.found_call(failed.first)
+            }],
         }
     }
 

@@ -1,7 +1,7 @@
 //! Messages: sends and receives of a channel in order, so that what was sent and never received is left, and receives that are too small are found.
 
 use super::call::{CallPlace, CommKey};
-use super::posted::PostedReceives;
+use super::posted::{PostedReceive, PostedReceives};
 use std::collections::{HashMap, VecDeque};
 use trace_model::hash::Map;
 
@@ -181,6 +181,23 @@ impl MessageMatcher {
                 (channel.comm, channel.from, channel.to) == (comm, from, to) && is_receive(known)
             }),
         }
+    }
+
+    /// The message that was sent first of those to a rank that were not received and that a receive asks for.
+    pub(super) fn first_sent(
+        &self,
+        receive: &PostedReceive,
+        to: u32,
+    ) -> Option<(MessageChannel, MessageEnd)> {
+        let fits = |channel: &MessageChannel| {
+            (channel.comm, channel.to) == (receive.comm, to)
+                && receive.from.contains(&channel.from)
+                && receive.tag.is_none_or(|tag| tag == channel.tag)
+        };
+        let sends = self.channels.iter();
+        let sends = sends.filter(|(channel, known)| known.are_sends && fits(channel));
+        let sends = sends.filter_map(|(channel, known)| Some((*channel, *known.ends.front()?)));
+        sends.min_by(|(_, a), (_, b)| a.place.start.total_cmp(&b.place.start))
     }
 
     /// Receives that were posted and never waited for take messages that fit, the earliest ones.

@@ -9,6 +9,7 @@ mod call;
 mod collective;
 mod deadlock;
 pub mod drawables;
+mod ended_receives;
 mod failed;
 mod findings;
 mod left;

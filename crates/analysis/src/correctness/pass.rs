@@ -6,7 +6,7 @@ use super::deadlock::{OutsideCalls, RankEnd, WaitsFor};
 use super::failed::Failures;
 use super::left::LeftObjects;
 use super::message::MessageMatcher;
-use super::posted::PostedReceives;
+use super::posted::{PostedReceive, PostedReceives};
 use super::role;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -44,7 +44,12 @@ pub struct CorrectnessPass {
     pub(super) shared: HashMap<(ObjectKind, CommKey, u32), CommKey>,
     pub(super) collectives: CollectiveMatcher,
     pub(super) messages: MessageMatcher,
-    pub(super) failures: Failures,
+    /// Receives in which processes ended.
+    pub(super) ended_receives: Vec<(CallPlace, PostedReceive)>,
+    /// By class of the error.
+    pub(super) failures: Failures<i64>,
+    /// Calls that returned success, and a write in them failed, by name of the system's error.
+    pub(super) failed_writes: Failures<&'static str>,
     pub(super) ends: BTreeMap<u32, RankEnd>,
     pub(super) posted: PostedReceives,
     pub(super) left: Vec<LeftObjects>,
@@ -191,6 +196,11 @@ impl CorrectnessPass {
         self.error_names.insert(code, (class, name.to_owned()));
     }
 
+    /// A call returned success, and a write to the file in it failed with the error of the system that has this name.
+    pub fn write_failed(&mut self, place: CallPlace, error: &'static str) {
+        self.failed_writes.add(place, error, 0);
+    }
+
     /// The run goes on, and this is the present moment, in seconds.
     pub fn goes_on(&mut self, now: f64) {
         self.now = Some(now);
@@ -274,8 +284,14 @@ impl CorrectnessPass {
             _ => format!("{} {nth} of {}", kind.name(), known.name),
         };
         let members = known.members.clone();
+        let other_side = known.other_side;
         let key = self.define_comm(name, members.clone(), members, None);
         self.shared.insert((kind, comm, nth), key);
+        // Those of the same number on both sides of an intercommunicator belong together.
+        if let Some(other) = other_side {
+            let other = self.shared_object(kind, other, nth);
+            self.comms[key.0 as usize].other_side = Some(other);
+        }
         key
     }
 }

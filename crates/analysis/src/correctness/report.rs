@@ -24,6 +24,8 @@ pub enum FindingKind {
     Truncation,
     /// A call returned an error.
     FailedCall,
+    /// A call returned success, and a write to the file in it failed.
+    FailedWrite,
     /// A message was sent and never received.
     UnreceivedMessage,
     /// An object was made and never freed.
@@ -32,7 +34,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds.
-    pub const ALL: [FindingKind; 10] = [
+    pub const ALL: [FindingKind; 11] = [
         FindingKind::Deadlock,
         FindingKind::CollectiveOrder,
         FindingKind::CollectiveMissing,
@@ -41,6 +43,7 @@ impl FindingKind {
         FindingKind::CollectiveSize,
         FindingKind::Truncation,
         FindingKind::FailedCall,
+        FindingKind::FailedWrite,
         FindingKind::UnreceivedMessage,
         FindingKind::Leak,
     ];
@@ -56,6 +59,7 @@ impl FindingKind {
             FindingKind::CollectiveSize => "different sizes",
             FindingKind::Truncation => "message truncated",
             FindingKind::FailedCall => "failed call",
+            FindingKind::FailedWrite => "failed write",
             FindingKind::UnreceivedMessage => "message never received",
             FindingKind::Leak => "never freed",
         }

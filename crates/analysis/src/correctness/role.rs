@@ -38,22 +38,34 @@ fn makes_together(name: &str) -> bool {
     )
 }
 
-/// Whether each rank that calls a function on an intercommunicator waits for all ranks of the other side.
+/// Whether an operation of a function on an intercommunicator, of a nonblocking or persistent one too, ends only when all ranks of the other side have
+/// come to it.
 pub(super) fn waits_for_other_side(name: &str) -> bool {
-    matches!(
-        name.strip_suffix("_c").unwrap_or(name),
-        "MPI_Barrier"
-            | "MPI_Allreduce"
-            | "MPI_Allgather"
-            | "MPI_Allgatherv"
-            | "MPI_Alltoall"
-            | "MPI_Alltoallv"
-            | "MPI_Alltoallw"
-            | "MPI_Reduce_scatter"
-            | "MPI_Reduce_scatter_block"
-            | "MPI_Intercomm_merge"
-            | "MPI_Comm_dup"
-    )
+    const OPERATIONS: [&str; 12] = [
+        "barrier",
+        "allreduce",
+        "allgather",
+        "allgatherv",
+        "alltoall",
+        "alltoallv",
+        "alltoallw",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "intercomm_merge",
+        "comm_dup",
+        "comm_dup_with_info",
+    ];
+    is_one_of(name, &OPERATIONS) || name.starts_with("MPI_Comm_idup")
+}
+
+/// Whether a function is the blocking, nonblocking or persistent form of one of these operations, whose names are in lower case.
+fn is_one_of(name: &str, operations: &[&str]) -> bool {
+    let bare = name.strip_prefix("MPI_").unwrap_or(name);
+    let bare = bare.strip_suffix("_c").unwrap_or(bare);
+    let bare = bare.strip_suffix("_init").unwrap_or(bare);
+    let bare = bare.to_ascii_lowercase();
+    let is = |&one: &&str| bare == one || bare.strip_prefix('i') == Some(one);
+    operations.iter().any(is)
 }
 
 /// Whether the data that each rank passes to a collective function has one size on all ranks.
@@ -71,11 +83,5 @@ pub(super) fn has_one_size(name: &str) -> bool {
         "reduce_scatter",
         "reduce_scatter_block",
     ];
-    let bare = name.strip_prefix("MPI_").unwrap_or(name);
-    let bare = bare.strip_suffix("_c").unwrap_or(bare);
-    let bare = bare.strip_suffix("_init").unwrap_or(bare);
-    let bare = bare.to_ascii_lowercase();
-    ONE_SIZE
-        .iter()
-        .any(|one| bare == *one || bare.strip_prefix('i') == Some(*one))
+    is_one_of(name, &ONE_SIZE)
 }

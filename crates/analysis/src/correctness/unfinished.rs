@@ -1,6 +1,6 @@
 //! What a process leaves behind: objects, and calls that have not ended.
 
-use super::call::{AskedMessage, CallPlace, Peer, UnfinishedCall};
+use super::call::{AskedMessage, CallPlace, FunctionKey, Peer, UnfinishedCall};
 use super::collective::{Arrival, OperationNumber};
 use super::deadlock::WaitsFor;
 use super::pass::CorrectnessPass;
@@ -35,7 +35,7 @@ impl CorrectnessPass {
         self.posted.insert(process.rank(), posted);
     }
 
-    fn posted_receive(&self, asked: AskedMessage, start: f64) -> Option<PostedReceive> {
+    pub(super) fn posted_receive(&self, asked: AskedMessage, start: f64) -> Option<PostedReceive> {
         match self.wait_of_receive(asked, start) {
             WaitsFor::Message {
                 comm,
@@ -95,16 +95,21 @@ impl CorrectnessPass {
                     signature: unfinished.signature,
                 };
                 let rank = place.rank;
-                let Some(own) = comm.and_then(|comm| self.come(comm, rank, arrival)) else {
-                    return WaitsFor::Unknown;
-                };
-                let waits = |OperationNumber { comm, number }| WaitsFor::Operation { comm, number };
-                let other = self.on_other_side(own);
-                match other.filter(|_| waits_for_other_side(&function.name)) {
-                    Some(other) => WaitsFor::All(vec![waits(own), waits(other)]),
-                    None => waits(own),
+                match comm.and_then(|comm| self.come(comm, rank, arrival)) {
+                    Some(own) => self.wait_of_collective(own, place.function),
+                    None => WaitsFor::Unknown,
                 }
             }
+        }
+    }
+
+    /// What a collective operation of a function waits for, in an intercommunicator on its other side too.
+    fn wait_of_collective(&self, own: OperationNumber, function: FunctionKey) -> WaitsFor {
+        let waits = |OperationNumber { comm, number }| WaitsFor::Operation { comm, number };
+        let needs_other = |_: &OperationNumber| waits_for_other_side(self.name(function));
+        match self.on_other_side(own).filter(needs_other) {
+            Some(other) => WaitsFor::All(vec![waits(own), waits(other)]),
+            None => waits(own),
         }
     }
 
@@ -156,9 +161,8 @@ impl CorrectnessPass {
         let start = operation.place.start;
         let receive = operation.receive;
         parts.extend(receive.map(|asked| self.wait_of_receive(asked, start)));
-        if let Some(OperationNumber { comm, number }) = operation.collective {
-            parts.push(WaitsFor::Operation { comm, number });
-        }
+        let collective = operation.collective;
+        parts.extend(collective.map(|own| self.wait_of_collective(own, operation.made.function)));
         match parts.is_empty() {
             true => WaitsFor::Unknown,
             false => WaitsFor::All(parts),

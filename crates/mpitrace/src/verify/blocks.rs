@@ -1,12 +1,15 @@
 //! The calls of a run as its block files have them, of a run that goes on too.
 
 use super::exchanged_bytes::{exchanged_bytes, scattered_bytes};
+use super::failed_writes::FailedWrites;
+use super::missing::say_what_is_missing;
+use super::polls::{self, LatestPolls};
 use crate::block_files::groups::RunFiles;
 use crate::block_files::source::BlockFileInput;
 use analysis::correctness::{
-    AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
-    CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus, Signature,
-    UnfinishedCall, WaitsFor, lines_of_ends,
+    AskedMessage, Call, CallPlace, CommKey, CompletedOperation, CorrectnessPass, CorrectnessReport,
+    ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus, Signature, UnfinishedCall,
+    WaitsFor, lines_of_ends,
 };
 use blockfile::args::ArgValue;
 use blockfile::define::{Definition, matching_only_call};
@@ -15,7 +18,7 @@ use blockfile::file::OpenArguments;
 use blockfile::layout::{OPEN_REQUESTS, ended};
 use blockfile::record::Record;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 use trace_formats::clog2::Gid;
 use trace_formats::dumpi::names::is_operation;
@@ -71,6 +74,8 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
                 defined: vec![0; source.file.threads().len()],
                 keys: comms.keys_of(scan, &mut pass),
                 state: ProcessState::new(source.info.rank as u32),
+                polls: LatestPolls::default(),
+                failed_writes: FailedWrites::default(),
                 functions: &functions,
             }
         })
@@ -91,10 +96,35 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
     for walk in &mut walks {
         walk.end(&mut pass);
     }
+    polls::note(&mut pass, asking(&walks));
     let ends = ends(&walks);
     let mut report = pass.finish();
     report.ends = ends;
     report
+}
+
+/// Ranks that have not come to MPI_Finalize and ask again and again, by function.
+fn asking<'t>(walks: &[ProcessWalk<'t, '_>]) -> BTreeMap<&'t str, Vec<u32>> {
+    let mut asking: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for walk in walks {
+        let source = walk.source;
+        let has_finalized = source.reached_finalize() || walk.state.has_finalized;
+        if has_finalized || source.ended_itself() {
+            continue;
+        }
+        for thread in source.file.threads() {
+            // The call that it is in may be the next of the row.
+            let open = source.open_call(thread);
+            let is_other = open.is_some_and(|open| {
+                let function = walk.table.functions.get(usize::from(open.function));
+                !function.is_some_and(polls::asks)
+            });
+            if let Some(function) = walk.polls.of(thread.number).filter(|_| !is_other) {
+                asking.entry(function).or_default().push(walk.state.rank());
+            }
+        }
+    }
+    asking
 }
 
 /// What ranks are in that have not come to MPI_Finalize, or how they ended: a line for all that are alike.
@@ -122,37 +152,6 @@ fn ends(walks: &[ProcessWalk<'_, '_>]) -> Vec<String> {
         by_end.entry(end).or_default().push(walk.state.rank());
     }
     lines_of_ends(by_end)
-}
-
-/// Says which checks cannot be made of these files.
-fn say_what_is_missing(
-    pass: &mut CorrectnessPass,
-    group: &RunFiles<'_>,
-    scans: &[Scan],
-    table: &Table,
-) {
-    let missing = group.missing();
-    if !missing.is_empty() {
-        let why = format!("there is no block file of rank {missing}");
-        pass.leave_out(Check::Collectives, &why);
-        pass.leave_out(Check::Messages, &why);
-    }
-    if scans
-        .iter()
-        .any(|scan| scan.lost > 0 || scan.info.dropped > 0)
-    {
-        pass.leave_out_many("calls were lost or given up for newer ones");
-    } else if scans.iter().any(|scan| scan.is_cut) {
-        pass.leave_out_many("filters of the recorder left out calls");
-    } else {
-        // Calls that a filter left out, or that callbacks made inside of other calls.
-        let ignored: BTreeSet<u16> = scans.iter().flat_map(Scan::ignored_functions).collect();
-        for function in ignored {
-            if let Some(function) = table.functions.get(usize::from(function)) {
-                pass.leave_out_for(function);
-            }
-        }
-    }
 }
 
 /// The communicators of a run.
@@ -211,6 +210,8 @@ struct ProcessWalk<'a, 'f> {
     /// By number of the communicator.
     keys: Vec<CommKey>,
     state: ProcessState,
+    polls: LatestPolls<'a>,
+    failed_writes: FailedWrites,
     functions: &'a [analysis::correctness::FunctionKey],
 }
 
@@ -239,6 +240,15 @@ impl ProcessWalk<'_, '_> {
         let record = self.timeline.record();
         let time = self.scan.clock.ns(record.stop());
         if record.is_call() {
+            if let Some(function) = self.table.functions.get(usize::from(record.function)) {
+                self.polls
+                    .take(thread, function, self.source.info.family, &record);
+                if let Some(error) = self.failed_writes.take_call(thread, function, &record)
+                    && let Some(place) = Reader::of(self).place(&record, thread)
+                {
+                    pass.write_failed(place, error);
+                }
+            }
             // Its arguments may stand in the timeline, which must not go on meanwhile.
             if let Some(call) = read_call(&record, thread, &Reader::of(self), pass) {
                 self.state.take(&call, pass);
@@ -254,7 +264,11 @@ impl ProcessWalk<'_, '_> {
             }
             return Some(time);
         }
-        if matching_only_call(&record).is_some() || record.is_operation() {
+        if record.is_operation() {
+            self.failed_writes.take_operation(thread, &record);
+            return Some(time);
+        }
+        if matching_only_call(&record).is_some() {
             return Some(time);
         }
         match Definition::decode(record.function, record.payload) {
@@ -308,13 +322,12 @@ impl ProcessWalk<'_, '_> {
                 start: self.seconds(open.start),
             };
             let arguments = thread.open_arguments();
-            let unfinished = match (function.waits(), arguments) {
-                (Some(_), Some(arguments)) if !ended_itself => {
-                    self.unfinished(function, &arguments)
-                }
-                _ => None,
-            };
-            let waits = match unfinished {
+            let unfinished = arguments.and_then(|arguments| self.unfinished(function, &arguments));
+            let receives = function.class != Class::Probe;
+            if let Some(unfinished) = unfinished.filter(|_| receives && !self.source.running) {
+                pass.ended_in(&self.state, place, &unfinished);
+            }
+            let waits = match unfinished.filter(|_| !ended_itself) {
                 Some(unfinished) => pass.waits_for(&self.state, function, place, &unfinished),
                 None => WaitsFor::Unknown,
             };
@@ -411,6 +424,17 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
+    /// The place of a recorded call; `None` if its function is not in the table.
+    fn place(&self, record: &Record<'_>, thread: u32) -> Option<CallPlace> {
+        let start = self.scan.clock.ns(record.start).wrapping_sub(self.zero);
+        Some(CallPlace {
+            rank: self.rank,
+            thread,
+            function: *self.functions.get(usize::from(record.function))?,
+            start: start as f64 / 1e9,
+        })
+    }
+
     fn comm(&self, handle: u64) -> Option<CommKey> {
         let id = self.handles.lookup(handle)?;
         self.keys.get(id.0 as usize).copied()
@@ -444,18 +468,12 @@ fn read_call<'t>(
     let number = usize::from(record.function);
     let function = reader.table.functions.get(number)?;
     let plan = reader.plans.get(number)?;
-    let start = reader.scan.clock.ns(record.start).wrapping_sub(reader.zero);
-    let place = CallPlace {
-        rank: reader.rank,
-        thread,
-        function: *reader.functions.get(number)?,
-        start: start as f64 / 1e9,
-    };
+    let place = reader.place(record, thread)?;
     let payload = record.payload;
     let mut call = Call::new(place, function);
     call.code = Some(record.code.into());
     if record.code != 0 {
-        let class = error_class(record.code, reader.scan.info.family);
+        let class = super::error_names::class(record.code, reader.scan.info.family);
         if let Some((number, _)) = class
             && let Some(name) = class.and_then(super::error_names::name)
         {
@@ -497,18 +515,10 @@ fn read_call<'t>(
 fn received(status: MpiStatus) -> ReceivedStatus {
     ReceivedStatus {
         source: status.source,
+        // The receive itself names MPI_PROC_NULL.
+        is_from_nobody: false,
         tag: status.tag,
         cancelled: status.cancelled,
-    }
-}
-
-/// Class of an error code; `None` where the codes of the family are not known.
-fn error_class(code: i32, family: blockfile::layout::Family) -> Option<(i32, bool)> {
-    use blockfile::layout::Family;
-    match family {
-        Family::Mpich => Some((code & 0x7F, true)),
-        Family::OpenMpi => Some((code, false)),
-        Family::Standard => None,
     }
 }
 

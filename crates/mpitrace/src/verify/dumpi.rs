@@ -577,6 +577,8 @@ impl<'a> Fields<'a> {
 fn received(status: DumpiStatus) -> ReceivedStatus {
     ReceivedStatus {
         source: status.source,
+        // MPI_PROC_NULL and MPI_ANY_TAG, as no message has them.
+        is_from_nobody: (status.source, status.tag) == (ANY, ANY),
         tag: status.tag,
         cancelled: status.cancelled != 0,
     }

@@ -132,3 +132,13 @@ pub fn name((class, is_mpich): (i32, bool)) -> Option<&'static str> {
     let found = names.iter().find(|(number, _)| *number == class)?;
     Some(found.1)
 }
+
+/// Class of an error code; `None` where the codes of the family are not known.
+pub(super) fn class(code: i32, family: blockfile::layout::Family) -> Option<(i32, bool)> {
+    use blockfile::layout::Family;
+    match family {
+        Family::Mpich => Some((code & 0x7F, true)),
+        Family::OpenMpi => Some((code, false)),
+        Family::Standard => None,
+    }
+}

@@ -4,6 +4,9 @@ mod blocks;
 mod dumpi;
 mod error_names;
 mod exchanged_bytes;
+mod failed_writes;
+mod missing;
+mod polls;
 mod text;
 
 use crate::block_files::found;
@@ -147,6 +150,7 @@ fn leave_out_collectives(report: &mut CorrectnessReport, format: Format) {
         | FindingKind::CollectiveSize => false,
         FindingKind::Truncation
         | FindingKind::FailedCall
+        | FindingKind::FailedWrite
         | FindingKind::UnreceivedMessage
         | FindingKind::Leak => true,
     });

@@ -1,5 +1,9 @@
 //! The checks of calls that are made up, of which is known what is wrong.
 
+mod ended_receives;
+mod intercommunicators;
+mod nobody;
+
 use super::*;
 use std::sync::Arc;
 use wrappers::Table;
@@ -662,36 +666,4 @@ fn a_persistent_collective_call_waits_for_the_ranks_that_start_it() {
     let report = run.pass.finish();
     assert_eq!(kinds(&report), [FindingKind::Deadlock]);
     assert_eq!(report.findings[0].count, 2);
-}
-
-/// Rank 0 is in a barrier of an intercommunicator, rank 1 on the other side in a receive from it, or in the barrier, too.
-#[test]
-fn the_sides_of_an_intercommunicator_wait_for_each_other() {
-    let table = wrappers::table().expect("the table");
-    for (function, found) in [
-        ("MPI_Recv", vec![FindingKind::Deadlock]),
-        ("MPI_Barrier", vec![]),
-    ] {
-        let mut run = Run::new(table, 2);
-        let [zero, one]: [Arc<[i32]>; 2] = [0, 1].map(|rank| [rank].into());
-        let first = run
-            .pass
-            .define_comm("one".into(), zero.clone(), one.clone(), None);
-        let second = run.pass.define_comm("other".into(), one, zero, Some(first));
-        let hangs = |comm| UnfinishedCall {
-            comm: Some(comm),
-            ..UnfinishedCall::default()
-        };
-        run.hang(0, "MPI_Barrier", hangs(first));
-        let mut other = hangs(second);
-        if function == "MPI_Recv" {
-            let asked = run.asked(0, 1, 4).map(|asked| AskedMessage {
-                comm: second,
-                ..asked
-            });
-            other.receive = asked;
-        }
-        run.hang(1, function, other);
-        assert_eq!(kinds(&run.pass.finish()), found, "{function}");
-    }
 }
