@@ -18,15 +18,22 @@ export function remember(): void {
   }
 }
 
+/** What had the focus before a dialog was opened. */
 let before: Element | null = null;
 
 export function openDialog(name: Dialog): void {
-  before = document.activeElement;
+  // From a dialog to another one: the first one has gone when the second is shut.
+  before ??= document.activeElement;
   dialog.value = name;
 }
 
 /** Shuts the dialog; the focus goes back to where it was. */
 export function closeDialog(): void {
   dialog.value = null;
-  if (before instanceof HTMLElement) before.focus();
+  // Nothing outside of a dialog takes the focus as long as it is in the page, which it is until the page is drawn again.
+  queueMicrotask(() => {
+    if (dialog.peek() !== null) return;
+    if (before instanceof HTMLElement) before.focus();
+    before = null;
+  });
 }

@@ -8,6 +8,7 @@ import { timeAt, timelineAt, yOf } from "../geometry";
 import { change, numbersText, say, view } from "../state";
 import { describe } from "../words";
 import { DEPTH_HEIGHT, fullArea, fullExtent, fullHover, fullNote, fullRows, fullWindow, inFull, titles } from "./fullStage";
+import { focusTimelines } from "./focus";
 import { LETTERS } from "./labels";
 import { LowerCanvas } from "./LowerCanvas";
 import type { Place } from "./lowerPointer";
@@ -65,6 +66,12 @@ function zoomTo(place: Place): void {
   }).catch(report);
 }
 
+/** Shows the timelines alone. */
+function closeFull(): void {
+  leaveFull();
+  focusTimelines();
+}
+
 function InFull() {
   const name = short(fullName.value, 80);
   const rows = fullRows.value;
@@ -75,7 +82,7 @@ function InFull() {
       <div class="lower-head">
         <b>{name}</b> in full
         <span class="faint in-full-hover">{noFull.value !== "" ? <span class="wrong" role="alert">{short(noFull.value, 200)}</span> : hover ? short(describe(hover), 200) : fullNote.value !== "" ? fullNote.value : "what is called from within a call stands below it"}</span>
-        <button type="button" title="Back to the timelines alone (Esc)" onClick={leaveFull}>close</button>
+        <button type="button" title="Back to the timelines alone (Esc)" onClick={closeFull}>close</button>
       </div>
       <div class="timeline-body" style={{ height: `${LOWER_RULER + rows * DEPTH_HEIGHT}px` }}>
         <DepthLabels />

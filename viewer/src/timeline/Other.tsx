@@ -9,6 +9,7 @@ import { alignment, commonNames, layBy, other, otherMeta, otherTimelines } from 
 import { seen, yOf } from "../geometry";
 import { change, START, view } from "../state";
 import { NO_OTHER } from "../url";
+import { focusTimelines } from "./focus";
 import { labelled, LETTERS } from "./labels";
 import { LowerCanvas } from "./LowerCanvas";
 import { LOWER_RULER } from "./lowerStage";
@@ -26,6 +27,13 @@ function toFirst(number: number): void {
   const { theme, palette, trace, panel, align, nth, stretch } = view.peek();
   const { t0, t1 } = otherWindow();
   change({ ...START, theme, palette, panel, align, nth, stretch, t0, t1, trace: number, other: trace });
+  focusTimelines();
+}
+
+/** Shows the first trace alone. */
+function leaveOther(): void {
+  change({ other: NO_OTHER });
+  focusTimelines();
 }
 
 function OtherTimeline({ number }: { number: number }) {
@@ -38,7 +46,7 @@ function OtherTimeline({ number }: { number: number }) {
         <b>{name}</b> {about ? duration(about.t1 - about.t0) : ""}
         <Alignment />
         <button type="button" title="This trace above, the other one below" onClick={() => toFirst(number)}>swap</button>
-        <button type="button" title="Only the trace above" onClick={() => change({ other: NO_OTHER })}>close</button>
+        <button type="button" title="Only the trace above" onClick={leaveOther}>close</button>
       </div>
       <div class="timeline-body">
         <OtherLabels />

@@ -12,6 +12,7 @@ import { NameField, percent } from "../panels/parts";
 import {
   change, cursor, layout, meta, rename, renaming, rested, sharesOfRanks, timelineCount, timelineName, serverTimelines, view,
 } from "../state";
+import { focusTimelines } from "./focus";
 import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
@@ -151,7 +152,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
                   onDone={(text) => {
                     renaming.value = null;
                     if (text !== null) rename(timelineName(timelines, timeline), text === serverTimelines.peek()?.label[timeline] ? "" : text);
-                    document.getElementById("timeline")?.focus({ preventScroll: true });
+                    focusTimelines();
                   }}
                 />
               ) : <span class="label-name">{label}</span>}

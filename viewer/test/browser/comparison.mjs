@@ -65,22 +65,62 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     }
   });
 
-  test("swap puts the other trace first, close shows one alone; the link keeps both", async () => {
+  /** Goes on by Tab, or Shift+Tab, to what has this role and name. */
+  const tabTo = async (page, wanted, key = "Tab") => {
+    for (let step = 0; step < 150; step++) {
+      await page.own.keyboard.press(key);
+      if (await wanted.evaluate((element) => element === document.activeElement)) return;
+    }
+    throw new Error(`${key} does not come to ${wanted}`);
+  };
+
+  /** Whether the focus is on something, so that Tab goes on from there. */
+  const hasFocus = (page, what) => page.true(what, () => document.activeElement !== null && document.activeElement !== document.body);
+
+  test("by keys alone: swap puts the other trace first, close shows one alone; the link keeps both", async () => {
     const page = await Page.open(chrome, twoAddress, "t=0.02~0.03");
     await drawn(page);
-    await page.own.getByRole("button", { name: "swap" }).click();
+    await tabTo(page, page.own.getByRole("button", { name: "swap" }));
+    await page.own.keyboard.press("Enter");
     await page.until(({ trace, other, t0 }) => trace === 1 && other === 0 && Math.abs(t0 - 0.02) < 1e-9, "the second trace first");
     await drawn(page);
-    await page.own.getByRole("button", { name: "close" }).click();
+    await hasFocus(page, "the focus is kept by swap");
+    // A dialog over it takes the focus and gives it back.
+    const swap = page.own.getByRole("button", { name: "swap" });
+    for (const key of ["?", "Ctrl+k", "o"]) {
+      await swap.focus();
+      await page.press(key);
+      await page.own.locator("dialog[open]").waitFor();
+      const inside = () => page.own.evaluate(() => {
+        const at = document.activeElement;
+        return at === document.body || document.querySelector("dialog[open]")?.contains(at) === true;
+      });
+      for (let step = 0; step < 25; step++) {
+        await page.own.keyboard.press(step % 5 === 4 ? "Shift+Tab" : "Tab");
+        assert.ok(await inside(), `${key}: Tab leads out of the dialog`);
+      }
+      await page.press("Escape");
+      await page.own.locator("dialog[open]").waitFor({ state: "detached" });
+      await page.true(`${key}: the focus is back`, () => document.activeElement?.textContent === "swap");
+    }
+    await tabTo(page, page.own.getByRole("button", { name: "close" }));
+    await page.own.keyboard.press("Enter");
     await page.until(({ other }) => other === -2, "one alone");
     await page.own.locator("#other").waitFor({ state: "detached" });
+    await hasFocus(page, "the focus is somewhere when the other trace is gone");
     await page.rest();
     await page.own.reload();
     await page.settled();
     assert.equal(await page.own.locator("#other").count(), 0);
     await page.press("9");
-    await page.own.getByLabel("Compared with").selectOption("0");
+    const choice = page.own.getByLabel("Compared with");
+    await tabTo(page, choice);
+    await page.own.keyboard.press("ArrowDown");
     await drawn(page);
+    // On to the picture and its keys.
+    await tabTo(page, page.own.locator("#timeline"), "Shift+Tab");
+    await page.press("w");
+    await page.until(({ t0, t1 }) => t1 - t0 < 0.006, "zoomed");
     await page.close();
   });
 

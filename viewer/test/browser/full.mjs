@@ -43,6 +43,7 @@ export function full(chrome, { deepAddress, lateAddress }) {
     await page.own.locator(".in-full .label-name").first().waitFor();
     await page.own.getByRole("region", { name: "rank 0 in full" }).getByRole("button", { name: "close" }).click();
     await page.until((view) => view.full === "", "closed");
+    await page.true("the focus on the timelines", () => document.activeElement?.id === "timeline");
     await page.close();
   });
 
