@@ -141,6 +141,8 @@ function OfOneRank({ of: { parallel: computing, waiting, files } }: { of: RunVer
 
 /** Efficiencies as a product, and what most of the rest of the time is. */
 function Efficiencies({ of: { parallel, load_balance: balance, serialisation, transfer, waiting, files, losses } }: { of: RunVerdict }) {
+  // What the report has as "MPI: transfer and overhead".
+  const mpi = Math.max(0, 1 - parallel - waiting - files);
   const factor = (name: string, value: number, hint: string) => <span class="factor" title={hint}>{name} <b>{percent(value)}</b></span>;
   return (
     <p>
@@ -150,6 +152,7 @@ function Efficiencies({ of: { parallel, load_balance: balance, serialisation, tr
       <span class="faint"> × </span>{factor("transfer", transfer, "What is lost because data has to move")}
       <span class="losing" title="Of the time of all ranks">
         {losses.length > 0 ? <><b>{percent(waiting)}</b> waiting</> : "nobody waits for others"}
+        {mpi >= 0.005 ? <span title="Transfer and overhead: what ranks are in MPI without waiting for others">, <b>{percent(mpi)}</b> otherwise in MPI</span> : null}
         {files >= 0.005 ? <>, <Files share={files} /></> : null}
       </span>
     </p>
