@@ -66,6 +66,7 @@ pub use drawing::svg;
 pub use findings::summary;
 pub use timelines::selection::TimelineSelection;
 pub use trace::class::ActivityClass;
+pub use trace::names::{NamedFile, TraceNames};
 pub use trace::waits::TraceWaits;
 pub use trace_formats::slog2::PositionedRead;
 pub use tracks::totals::TraceTracks;

@@ -1,9 +1,9 @@
 // Runs the answers that are compiled for pages in node, with the script that pages have around them.
-// wasm.mjs ANSWERS SCRIPT TRACE WAITS < questions: of each line the status and the body in hexadecimal.
+// wasm.mjs ANSWERS SCRIPT TRACE NAMES WAITS < questions: of each line the status and the body in hexadecimal.
 import { readFileSync } from "node:fs";
 
-const [answers, script, trace, waits] = process.argv.slice(2).map((path) => readFileSync(path));
-const texts = { answers, trace, waits };
+const [answers, script, trace, names, waits] = process.argv.slice(2).map((path) => readFileSync(path));
+const texts = { answers, trace, names, waits };
 const window = {};
 const document = {
   getElementById: (id) => ({ textContent: texts[id].toString("base64"), dataset: { name: "a.slog2" } }),

@@ -2,7 +2,8 @@
 //!
 //! ```js
 //! const put = (bytes) => new Uint8Array(memory.buffer, reserve(bytes.length), bytes.length).set(bytes);
-//! put(name_and_file); open(name.length);          // 200, or the error's status
+//! put(names);         names();                    // of the trace that the file is a part of, as JSON; 200, or the error's status
+//! put(name_and_file); open(name.length);          // likewise
 //! put(waits);         waits();                    // of the trace that the file is a part of; those that are not known are not told
 //! put(question);      ask();                      // the status, and 0x10000 times what the body is
 //! new Uint8Array(memory.buffer, body(), size())   // the body, or the error's message; until the next call
@@ -25,7 +26,9 @@ mod browser_file;
 
 use browser_file::{BrowserFile, is_late};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, PositionedRead, TraceWaits, Viewer};
+use viewer_core::{
+    Answer, AnswerBody, AnswerLimits, ApiError, PositionedRead, TraceNames, TraceWaits, Viewer,
+};
 
 /// Bytes that are read at most for an answer about a window of a file that is too large to be read as a whole.
 const LARGE_FILE_WINDOW_BYTES: u64 = 48 << 20;
@@ -35,6 +38,8 @@ const LARGE_FILE_WHOLE_BYTES: u64 = 256 << 20;
 /// The state that is kept between calls.
 struct PageState {
     input: Vec<u8>,
+    /// Names for the next trace that is opened.
+    names: Option<TraceNames>,
     viewer: Option<Viewer<'static>>,
     file: Option<&'static BrowserFile>,
     body: Vec<u8>,
@@ -42,6 +47,7 @@ struct PageState {
 
 static PAGE: Mutex<PageState> = Mutex::new(PageState {
     input: Vec::new(),
+    names: None,
     viewer: None,
     file: None,
     body: Vec::new(),
@@ -59,20 +65,40 @@ pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     page.input.as_mut_ptr()
 }
 
-/// Opens a trace: the input is its name, of so many bytes, and the bytes of the file.
+/// Takes over the names of the trace that the next one is a part of: the input is what the server wrote of them, or nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn names() -> u32 {
+    let mut page = page();
+    let bytes = std::mem::take(&mut page.input);
+    let names = match bytes.is_empty() {
+        true => Ok(None),
+        false => TraceNames::decode(&bytes).map(Some),
+    };
+    match names {
+        Ok(names) => {
+            page.names = names;
+            200
+        }
+        Err(error) => page.refuse(error),
+    }
+}
+
+/// Opens a part of a trace: the input is its name, of so many bytes, and the bytes of the file.
 #[unsafe(no_mangle)]
 pub extern "C" fn open(name: usize) -> u32 {
     let mut page = page();
     let mut input = std::mem::take(&mut page.input);
     let file = input.split_off(name.min(input.len()));
     let name = String::from_utf8_lossy(&input);
-    match Viewer::new(
+    let names = page.names.take();
+    match Viewer::part(
         &name,
         Box::leak(file.into_boxed_slice()),
+        names,
         AnswerLimits::default(),
     ) {
         Ok(viewer) => {
-            page.viewer = Some(viewer.as_part());
+            page.viewer = Some(viewer);
             200
         }
         Err(error) => page.refuse(error),

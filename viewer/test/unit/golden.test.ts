@@ -23,7 +23,7 @@ interface Own {
 
 /** Opens a trace as an exported page does. */
 function open(trace: Buffer): Own {
-  const texts: Record<string, string> = { answers: readFileSync(wasm).toString("base64"), trace: trace.toString("base64"), waits: "" };
+  const texts: Record<string, string> = { answers: readFileSync(wasm).toString("base64"), trace: trace.toString("base64"), names: "", waits: "" };
   const page: { __trace?: Own } = {};
   const found = { getElementById: (id: string) => ({ textContent: texts[id], dataset: { name: "golden.slog2" } }) };
   new Function("window", "document", readFileSync(join(root, "crates/mpitrace/src/view/page.js"), "utf8"))(page, found);

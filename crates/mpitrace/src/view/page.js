@@ -13,7 +13,7 @@
   const NO_FILE = { page: { read_at: () => 0, is_late: () => 0 } };
   const open = async () => {
     const { instance } = await WebAssembly.instantiate(bytes("answers"), NO_FILE);
-    const { memory, reserve, open, waits, ask, body, size } = instance.exports;
+    const { memory, reserve, names, open, waits, ask, body, size } = instance.exports;
     const put = (...parts) => {
       let at = reserve(parts.reduce((sum, part) => sum + part.length, 0));
       for (const part of parts) {
@@ -26,6 +26,8 @@
       if ((status & 0xffff) === 200) return answer;
       throw Object.assign(new Error(new TextDecoder().decode(answer)), { status });
     };
+    put(bytes("names"));
+    checked(names());
     const name = new TextEncoder().encode(document.getElementById("trace").dataset.name);
     put(name, bytes("trace"));
     checked(open(name.length));

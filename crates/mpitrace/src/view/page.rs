@@ -140,6 +140,8 @@ pub fn page(
     let waits = viewer.waits().map_or(Vec::new(), |waits| {
         waits.encode(viewer.trace(), window.earliest, window.latest)
     });
+    // What tells names of communicators and files is mostly outside of the window.
+    let names = viewer.names(cancel).encode()?;
     let (name, state) = (escaped(&trace.name), escaped(query.text("state")));
     let mut page = OwnPage::begin(&name, "", &parts)?;
     page.data("answers", "", &parts.answers.bytes);
@@ -148,6 +150,7 @@ pub fn page(
         escaped(&regions(trace))
     );
     page.data("trace", &attributes, &part);
+    page.data("names", "", &names);
     page.data("waits", "", &waits);
     Ok(page.end(LOADER, &parts))
 }

@@ -10,12 +10,13 @@ use super::viewer::Viewer;
 use crate::base::parallel::Cancel;
 use crate::base::text::visible;
 use crate::details::CallCommunicator;
-use crate::search::files::{NamedFile, for_each_file};
+use crate::search::files::for_each_file;
 use crate::search::language::{Comparison, Condition, LineNumber, SearchTerm, SearchTerms};
 use crate::search::plan::SearchPlan;
 use crate::search::walk::{SearchPosition, find};
 use crate::trace::class::ActivityClass;
 use crate::trace::info::{callid, file_number, name_of_key};
+use crate::trace::names::{NamedFile, TraceNames};
 use crate::trace::nearby::collect;
 use crate::trace::reference::DrawableReference;
 use crate::trace::{OpenTrace, TraceItem};
@@ -68,6 +69,19 @@ impl Viewer<'_> {
         }
         let name = self.comm_names.get(number).map(visible);
         Some(CallCommunicator { number, name })
+    }
+
+    /// The names that the trace tells, for a part of it.
+    pub fn names(&self, cancel: Cancel<'_>) -> TraceNames {
+        let budget = self.budget(self.trace().bounds(), cancel);
+        let mut files = Vec::new();
+        let read = for_each_file(self.trace(), MAX_NAMED_FILES, budget, |file| {
+            files.push(file);
+        });
+        TraceNames {
+            communicators: self.comm_names.all().collect(),
+            files: read.is_ok().then_some(files),
+        }
     }
 
     /// The path of the file that a drawable is about, if the trace tells. A call of MPI-IO is about the file that it accesses, else about that of
@@ -205,7 +219,7 @@ impl Viewer<'_> {
         let mut files = HashMap::new();
         let budget = self.budget(self.trace().bounds(), cancel);
         // Those of a trace in which they cannot be looked up are not known.
-        let _ = for_each_file(self.trace(), "*", MAX_NAMED_FILES, budget, |file| {
+        let _ = for_each_file(self.trace(), MAX_NAMED_FILES, budget, |file| {
             let path = visible(&file.path);
             files.insert(file.number, NamedFile { path, ..file });
         });

@@ -22,6 +22,7 @@ use crate::timelines::measure::{LineMeasures, measure};
 use crate::timelines::spec::TimelineSpec;
 use crate::timelines::tree::LabelTree;
 use crate::trace::OpenTrace;
+use crate::trace::names::TraceNames;
 use crate::trace::scan::ReadBudget;
 use crate::trace::waits::TraceWaits;
 use crate::tracks::roles::TrackRoles;
@@ -81,6 +82,24 @@ impl<'a> Viewer<'a> {
         Ok(Viewer::of(name, trace, file.len() as u64, limits))
     }
 
+    /// Opens a part of the trace of this name. Calls that match those in it may be missing, so waits are not looked for but taken over. So are
+    /// `names`, if the whole trace was asked for them.
+    ///
+    /// # Errors
+    /// The file is no SLOG2 file or is damaged.
+    pub fn part(
+        name: &str,
+        file: &'a [u8],
+        names: Option<TraceNames>,
+        limits: AnswerLimits,
+    ) -> Result<Self, ApiError> {
+        let trace = OpenTrace::new(file)?.with_names(names);
+        Ok(Viewer {
+            is_part: true,
+            ..Viewer::of(name, trace, file.len() as u64, limits)
+        })
+    }
+
     /// Opens a trace of this name whose file is read piece by piece.
     ///
     /// # Errors
@@ -118,15 +137,6 @@ impl<'a> Viewer<'a> {
             is_part: false,
             index: OnceLock::new(),
             building: AtomicU8::new(NOT_BUILDING),
-        }
-    }
-
-    /// Takes the trace for a part of one: calls that match those in it may be missing, so waits are not looked for but taken over.
-    #[must_use]
-    pub fn as_part(self) -> Self {
-        Viewer {
-            is_part: true,
-            ..self
         }
     }
 

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use trace_formats::slog2::Topology;
 use trace_model::{InfoValue, info_values};
 
-use super::files::{NamedFile, for_each_file};
+use super::files::for_each_file;
 use crate::base::error::ApiError;
 use crate::trace::class::ActivityClass;
 use crate::trace::info::{file_number, name_of_key};
+use crate::trace::names::NamedFile;
 use crate::trace::scan::{DrawableSink, ReadBudget, scan};
 use crate::trace::{DrawableKind, OpenTrace, TraceItem};
 
@@ -112,7 +113,7 @@ impl CallFiles {
     /// The file is damaged, the files are too many, or the answer is not wanted any more.
     pub fn read(trace: &OpenTrace<'_>, budget: ReadBudget<'_>) -> Result<CallFiles, ApiError> {
         let mut files = HashMap::new();
-        for_each_file(trace, "*", MAX_NAMED_FILES, budget, |file| {
+        for_each_file(trace, MAX_NAMED_FILES, budget, |file| {
             files.insert(file.number, file);
         })?;
         if !trace.kinds().iter().any(DrawableKind::is_file_call) {

@@ -13,11 +13,14 @@ use crate::trace::OpenTrace;
 const MAX_CALLS: u64 = 1 << 16;
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The names of communicators; none of a trace in which too much would have to be read.
+/// The names of communicators, those that the trace was given if it was; none of a trace in which too much would have to be read.
 ///
 /// # Errors
 /// The file is damaged.
 pub fn comm_names(trace: &OpenTrace<'_>) -> Result<CommNames, ApiError> {
+    if let Some(names) = trace.given_names() {
+        return Ok(CommNames::given(names.communicators.clone()));
+    }
     let mut names = CommNames::new(&trace.definitions());
     if !names.may_come() {
         return Ok(names);

@@ -10,18 +10,8 @@ use super::plan::SearchPlan;
 use crate::base::error::ApiError;
 use crate::trace::OpenTrace;
 use crate::trace::info::name_of_key;
+use crate::trace::names::NamedFile;
 use crate::trace::scan::ReadBudget;
-
-/// A file, as an event names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedFile {
-    /// Number that drawables have for it.
-    pub number: i64,
-    /// Path of the file; empty where the event has none.
-    pub path: String,
-    /// Whether it has the program's data; others belong to the MPI library.
-    pub has_data: bool,
-}
 
 /// Names of files that were looked up.
 #[derive(Debug, Default)]
@@ -32,18 +22,21 @@ pub(crate) struct FileNames {
     pub handles: Mutex<HashMap<(i32, i64), Option<i64>>>,
 }
 
-/// Hands on each file whose path matches a pattern, in which `*` is any text. At most so many events may name files.
+/// Hands on each file that the trace names, or was given the name of. At most so many events may name files.
 ///
 /// # Errors
 /// The trace cannot be read, or the events are too many or too far apart.
 pub fn for_each_file(
     trace: &OpenTrace<'_>,
-    pattern: &str,
     most: u64,
     budget: ReadBudget<'_>,
     mut put: impl FnMut(NamedFile),
 ) -> Result<(), ApiError> {
-    let condition = Condition::Text("path".into(), pattern.to_owned());
+    if let Some(files) = trace.given_names().and_then(|names| names.files.as_ref()) {
+        files.iter().cloned().for_each(put);
+        return Ok(());
+    }
+    let condition = Condition::Text("path".into(), "*".to_owned());
     let named = SearchTerms(vec![SearchTerm {
         not: false,
         condition,

@@ -18,12 +18,14 @@ use class::{ActivityClass, ClassFinder};
 use class_colors::ThemeColors;
 use info::{callid, is_bytes, is_callid};
 use line_subject::subject_of;
+use names::TraceNames;
 
 pub mod class;
 pub mod class_colors;
 pub(crate) mod collective;
 pub(crate) mod info;
 pub(crate) mod line_subject;
+pub mod names;
 pub(crate) mod nearby;
 pub mod reference;
 pub mod scan;
@@ -112,6 +114,7 @@ pub struct OpenTrace<'a> {
     undefined: Option<u32>,
     lines: Vec<TraceLine>,
     line_of: NumberMap<u32>,
+    given_names: Option<TraceNames>,
 }
 
 /// A drawable as the viewer has it: kind and lines by number, times in order.
@@ -210,7 +213,22 @@ impl<'a> OpenTrace<'a> {
             kinds,
             lines,
             reader,
+            given_names: None,
         })
+    }
+
+    /// The trace with the names that the whole tells of which it is a part; without them, it is looked through for those that it tells itself.
+    #[must_use]
+    pub fn with_names(self, given_names: Option<TraceNames>) -> Self {
+        OpenTrace {
+            given_names,
+            ..self
+        }
+    }
+
+    /// The names that the trace was given.
+    pub fn given_names(&self) -> Option<&TraceNames> {
+        self.given_names.as_ref()
     }
 
     /// The file.

@@ -347,9 +347,7 @@ fn what_cannot_be_summed_is_said() {
         let message = ask(&viewer, "aggregate", "a", text).unwrap_err();
         assert!(message.starts_with(expected), "{message}");
     }
-    let part = Viewer::new("x", &bytes, AnswerLimits::default())
-        .unwrap()
-        .as_part();
+    let part = Viewer::part("x", &bytes, None, AnswerLimits::default()).unwrap();
     let message = ask(&part, "aggregate", "a", "sum wait by rank").unwrap_err();
     assert!(
         message.contains("when all of the trace has been read"),

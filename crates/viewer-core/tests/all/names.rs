@@ -5,7 +5,7 @@ use trace_formats::slog2::{
     Category, Color, LineIdMap, NewDrawable, Topology, TreeBuilder, TreeOptions, Vertex,
 };
 use trace_model::InfoWriter;
-use viewer_core::{AnswerLimits, Viewer};
+use viewer_core::{AnswerLimits, NamedFile, TraceNames, Viewer};
 
 fn json(viewer: &Viewer<'_>, question: &str) -> serde_json::Value {
     let answer = viewer.answer(question, &|| false).unwrap();
@@ -145,6 +145,61 @@ fn communicators_have_the_names_that_the_program_gives() {
             && all.iter().all(|label| !label.contains("without a line")),
         "{all:?}"
     );
+}
+
+/// What names them is before the part: it shows what it was given, in labels, details, tables and searches, and without that has numbers.
+#[test]
+fn a_part_has_the_names_of_the_whole() {
+    let call = |id: i64| InfoWriter::default().long(id).long(4096).bytes().to_vec();
+    let access = |id: i64, file: i32| {
+        let mut info = InfoWriter::default();
+        info.long(id).text(b"MPI_File_write").int(file);
+        for _ in 0..7 {
+            info.long(0);
+        }
+        info.int(1).int(0).bytes().to_vec()
+    };
+    let named = |number: i32, path: &str| {
+        let mut info = InfoWriter::default();
+        info.int(number).text(b"data").text(path.as_bytes());
+        info.long(0).long(0).bytes().to_vec()
+    };
+    let late = vec![
+        (2, BARRIER, 5.0, 6.0, vec![]),
+        (0, WRITE, 7.0, 8.0, call(12)),
+        (0, ACCESS, 7.0, 7.0, access(12, 2)),
+    ];
+    let mut all = late.clone();
+    all.push((2, SET_NAME, 0.0, 0.1, text("rows")));
+    all.push((0, FILE, 0.2, 0.2, named(2, "/data/a.dat")));
+    let whole = trace(&mut all);
+    let whole = Viewer::new("a.slog2", &whole, AnswerLimits::default()).unwrap();
+    let names = whole.names(&|| false);
+    let expected = TraceNames {
+        communicators: [(4, "rows".to_owned())].into(),
+        files: Some(vec![NamedFile {
+            number: 2,
+            path: "/data/a.dat".to_owned(),
+            has_data: true,
+        }]),
+    };
+    assert_eq!(names, expected);
+    let names = TraceNames::decode(&names.encode().unwrap()).unwrap();
+    assert_eq!(names, expected);
+    assert_eq!(TraceNames::decode(b"{").unwrap_err().status, 400);
+    let part = trace(&mut late.clone());
+    for (names, rows, file, hits) in [
+        (Some(names), "rows (communicator 4)", "/data/a.dat", 2),
+        (None, "communicator 4", "", 0),
+    ] {
+        let part = Viewer::part("a.slog2", &part, names, AnswerLimits::default()).unwrap();
+        let timelines = json(&part, "timelines?timelines=map:1").to_string();
+        assert!(timelines.contains(&format!("\"{rows}\"")), "{timelines}");
+        let detail = json(&part, "at?t=7.5&timeline=0&dt=0.01");
+        assert_eq!(detail["file"].as_str().unwrap_or_default(), file);
+        let found = json(&part, "events?q=file:a.dat");
+        assert_eq!(found["total"], hits);
+    }
 }
 
 /// A call's file is that of its access, or of other calls with its handle: of their files the one with data of the program.

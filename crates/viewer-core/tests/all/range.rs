@@ -106,9 +106,7 @@ fn what_cannot_be_told_of_a_range_is_said() {
         (&answer["is_small"], &answer["verdict"]),
         (&false.into(), &Value::Null)
     );
-    let part = Viewer::new("own", &file, AnswerLimits::default())
-        .unwrap()
-        .as_part();
+    let part = Viewer::part("own", &file, None, AnswerLimits::default()).unwrap();
     assert_eq!(json(&part, "verdict?t0=4&t1=10")["is_small"], false);
     let alone = made(1);
     let alone = Viewer::new("own", &alone, AnswerLimits::default()).unwrap();

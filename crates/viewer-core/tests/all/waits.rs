@@ -191,9 +191,7 @@ fn searches_find_the_calls_that_wait_and_those_of_each_loss() {
         );
     }
     // Where nobody knows who waits that is said.
-    let part = Viewer::new("own", &made, AnswerLimits::default())
-        .unwrap()
-        .as_part();
+    let part = Viewer::part("own", &made, None, AnswerLimits::default()).unwrap();
     let refused = part
         .answer("hits?q=waitsfor:1&bins=1", &|| false)
         .unwrap_err();
@@ -347,9 +345,7 @@ fn without_a_look_at_the_trace_nothing_is_said_of_waits() {
     viewer.answer("waits", &|| false).unwrap();
     assert_eq!(flags(&viewer), flag::WAITS);
     // A part of a trace does not tell, even when it is looked at.
-    let part = Viewer::new("own", &made, AnswerLimits::default())
-        .unwrap()
-        .as_part();
+    let part = Viewer::part("own", &made, None, AnswerLimits::default()).unwrap();
     part.answer("summary", &|| false).unwrap();
     assert_eq!(
         (json(&part, "waits")["state"].as_str(), flags(&part)),

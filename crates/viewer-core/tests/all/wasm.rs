@@ -78,11 +78,14 @@ fn the_same_answers_as_from_a_server() {
     let whole = waits.encode(viewer.trace(), f64::NEG_INFINITY, f64::INFINITY);
     let waits = folder.join("a.waits");
     std::fs::write(&waits, whole).unwrap();
+    let names = folder.join("a.names");
+    let told = viewer.names(&|| false).encode().unwrap();
+    std::fs::write(&names, told).unwrap();
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let script = own.join("../mpitrace/src/view/page.js");
     let output = run_node(
         "wasm.mjs",
-        &[own.join("../..").join(answers), script, trace, waits],
+        &[own.join("../..").join(answers), script, trace, names, waits],
         QUESTIONS,
     );
     assert_same(&viewer, QUESTIONS, &output);

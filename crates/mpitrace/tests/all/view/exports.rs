@@ -2,7 +2,11 @@
 
 use super::server::{Server, sample};
 use crate::exported::{fails, mpitrace, stderr, succeeds};
-use trace_formats::slog2::{Depth, Slog2Reader, TimeBBox};
+use trace_formats::slog2::{
+    Category, Color, Depth, LineIdMap, NewDrawable, Slog2Reader, TimeBBox, Topology, TreeBuilder,
+    TreeOptions, Vertex,
+};
+use viewer_core::{AnswerLimits, TraceNames, Viewer};
 
 /// Standard base64, which has no line breaks here.
 fn decoded(text: &str) -> Vec<u8> {
@@ -158,6 +162,58 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
         !server.get(&question).text().contains(word),
         "the word is another one each time"
     );
+}
+
+/// A trace in which rank 0 names communicator 4 at once, and is in a barrier on it ten seconds later.
+fn named() -> Vec<u8> {
+    let state = |index, name: &str| {
+        Category::new(index, name.into(), Topology::State, Color::rgb(0x4040ff))
+    };
+    let mut naming = state(0, "MPI_Comm_set_name");
+    naming.set_info_format(b"name=%s");
+    let categories = [naming, state(1, "MPI_Barrier")];
+    let mut builder =
+        TreeBuilder::new(std::io::Cursor::new(Vec::new()), TreeOptions::default()).unwrap();
+    for (category, start, info) in [(0, 0.0, &b"\0\x04rows"[..]), (1, 10.0, b"")] {
+        let vertices = [start, start + 1.0].map(|time| Vertex { time, line: 0 });
+        let drawable = NewDrawable {
+            topology: Topology::State,
+            category,
+            info,
+            vertices: &vertices,
+        };
+        builder.add(&drawable).unwrap();
+    }
+    let mut view = LineIdMap::new("Communicator View", &["commID", "comm_rank"]);
+    view.push(0, &[4, 0]);
+    let tree = builder.close().unwrap();
+    let (out, _) = tree.finish(&categories, &[view]).unwrap();
+    out.into_inner()
+}
+
+#[test]
+fn a_page_of_its_own_has_names_that_were_given_before_its_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("named.slog2");
+    std::fs::write(&trace, named()).unwrap();
+    let server = Server::start(&[trace.to_str().unwrap(), "-q"]);
+    let reply = server.get("t/0/export.html?t0=9&t1=11");
+    if reply.status == 404 && reply.text().contains("built without view.wasm") {
+        test_support::skip("mpitrace was built without viewer/dist/view.wasm (ci/build-wasm)");
+        return;
+    }
+    let page = reply.text();
+    let block = |id: &str| {
+        let tag = format!("<script type=\"text/plain\" id=\"{id}\"");
+        let block = between(&page, &tag, "</script>");
+        decoded(block.split_once('>').unwrap().1)
+    };
+    let part = block("trace");
+    let names = TraceNames::decode(&block("names")).unwrap();
+    let part = Viewer::part("named", &part, Some(names), AnswerLimits::default()).unwrap();
+    let timelines = part.answer("timelines", &|| false).unwrap().body;
+    let timelines = String::from_utf8(timelines).unwrap();
+    assert!(timelines.contains("rows (communicator 4)"), "{timelines}");
 }
 
 #[test]
