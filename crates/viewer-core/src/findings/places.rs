@@ -93,13 +93,15 @@ impl TracePlaces<'_, '_> {
         }
     }
 
-    /// The longest wait of a group, with the ranks that are to blame on top.
+    /// The longest wait of a group, with who waits, and the threads that are to blame, on top.
     pub(super) fn longest_wait(&self, group: &WaitGroup) -> FindingTarget {
         let place = &group.longest;
-        let ranks = [place.rank, group.culprit, group.cause_rank];
         let mut lines: Vec<u32> = self.trace.line(place.line).into_iter().collect();
-        lines.extend(ranks.iter().filter_map(|&rank| self.line_of_rank(rank)));
-        lines.dedup();
+        lines.extend(self.line_of_thread(group.culprit, group.culprit_thread));
+        // Of which of its threads nothing is known.
+        if ![place.rank, group.culprit].contains(&group.cause_rank) {
+            lines.extend(self.line_of_thread(group.cause_rank, 0));
+        }
         let kinds = (0..).zip(self.trace.kinds());
         let mut kinds = kinds.filter(|(_, kind)| kind.category.topology == Topology::State);
         let reference = kinds
@@ -121,12 +123,12 @@ impl TracePlaces<'_, '_> {
         }
     }
 
-    /// A line of the main thread of a rank.
-    fn line_of_rank(&self, rank: i32) -> Option<u32> {
+    /// A line of a thread of a rank.
+    fn line_of_thread(&self, rank: i32, thread: i32) -> Option<u32> {
         let lines = self.trace.lines();
         let at = lines
             .iter()
-            .position(|line| line.line.rank == rank && line.line.thread == 0)?;
+            .position(|line| line.line.rank == rank && line.line.thread == thread)?;
         u32::try_from(at).ok()
     }
 }

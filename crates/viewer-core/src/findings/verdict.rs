@@ -32,6 +32,8 @@ impl TracePlaces<'_, '_> {
         let found = &report.efficiencies;
         let groups: Vec<&WaitGroup> = report.waits.iter().take(MAX_LOSSES).collect();
         let over_time = self.over_time(&groups, waits, window);
+        let mut lines = self.trace.lines().iter();
+        let has_threads = lines.any(|line| line.line.thread != 0);
         let losses = groups
             .iter()
             .zip(over_time)
@@ -43,7 +45,7 @@ impl TracePlaces<'_, '_> {
                 who: group.who(),
                 over_time,
                 due_to: Some(group.cause_rank),
-                query: query_of(group),
+                query: query_of(group, has_threads),
                 target: self.longest_wait(group),
             });
         Some(RunVerdict {
@@ -96,12 +98,16 @@ impl TracePlaces<'_, '_> {
     }
 }
 
-/// The search that finds the calls of a group.
-fn query_of(group: &WaitGroup) -> String {
+/// The search that finds the calls of a group. Of a trace in which ranks have several threads it names that of the culprit.
+fn query_of(group: &WaitGroup, has_threads: bool) -> String {
     let name = quoted(&group.call);
     let pattern = group.pattern.name();
+    let thread = match has_threads {
+        true => format!(".{}", group.culprit_thread),
+        false => String::new(),
+    };
     format!(
-        "category:{name} wait:\"{pattern}\" waitsfor:{}",
+        "category:{name} wait:\"{pattern}\" waitsfor:{}{thread}",
         group.culprit
     )
 }

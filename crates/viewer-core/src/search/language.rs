@@ -7,7 +7,7 @@
 //! | `sender:0`, `receiver:1-3` | rank of an end of a message |
 //! | `category:"MPI_Send"` | this is the whole name of the category; between quotes, `""` is a quote |
 //! | `dur>1ms`, `t>=2.5s` | duration, start; `ns` `us` `ms` `s` `min`, seconds without a unit |
-//! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3` | the call waits so long, for this reason, for this rank |
+//! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3`, `waitsfor:3.1` | the call waits so long, for this reason, for this rank, for thread 1 of it |
 //! | `rank:0-63,70`, `thread:1`, `comm:2` | of the line; of an arrow, of one of its ends |
 //! | `is:state`, `class:io` | `state` `event` `arrow`; a class as in the legend |
 //! | `size>=1M`, `tag=7`, `offset<4k` | a value by its key, or by the end of its key; `k` `M` `G` `T` are powers of 1024 |
@@ -50,8 +50,8 @@ pub enum Condition {
     Wait(Comparison, f64),
     /// Why the call waits.
     WaitPattern(String),
-    /// Ranges of ranks that the call waits for.
-    WaitsFor(Vec<(i64, i64)>),
+    /// Ranges of ranks that the call waits for, and perhaps the number of their thread.
+    WaitsFor(Vec<(i64, i64)>, Option<i64>),
     /// Ranges of ranks, threads or communicators.
     Line(LineNumber, Vec<(i64, i64)>),
     /// Ranges of ranks of the sender of a message; of anything else, of itself.
@@ -129,7 +129,7 @@ impl SearchTerms {
         terms.any(|term| {
             matches!(
                 term.condition,
-                Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(_)
+                Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(..)
             )
         })
     }
@@ -238,7 +238,17 @@ fn condition(key: &str, compare: Comparison, value: &str) -> Result<Condition, &
             }
             Condition::Name(words)
         }
-        "waitsfor" if equal => Condition::WaitsFor(ranges(value)?),
+        "waitsfor" if equal => {
+            let (ranks, thread) = value
+                .split_once('.')
+                .map_or((value, None), |(ranks, thread)| (ranks, Some(thread)));
+            let thread = thread.map(|thread| {
+                thread
+                    .parse()
+                    .map_err(|_| "ranks, such as 0-63,70, and perhaps a thread, such as 3.1")
+            });
+            Condition::WaitsFor(ranges(ranks)?, thread.transpose()?)
+        }
         "rank" | "thread" | "comm" => {
             let of = match key {
                 "rank" => LineNumber::Rank,
@@ -405,7 +415,7 @@ mod tests {
         assert_eq!(one("wait:\"late sender\""), pattern);
         assert_eq!(
             one("waitsfor:3,5-6"),
-            Condition::WaitsFor(vec![(3, 3), (5, 6)])
+            Condition::WaitsFor(vec![(3, 3), (5, 6)], None)
         );
         let whole = Condition::Category("I/O access".into());
         assert_eq!(one("category:\"I/O access\""), whole);

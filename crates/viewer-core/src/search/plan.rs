@@ -88,7 +88,7 @@ impl SearchPlan {
                 }
                 self.rest.push(term.clone());
             }
-            Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(_) => {
+            Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(..) => {
                 if !not {
                     only(&|kind| kind.category.topology == Topology::State);
                 }
@@ -202,7 +202,7 @@ impl SearchPlan {
         let asks = |term: &SearchTerm| {
             matches!(
                 term.condition,
-                Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(_)
+                Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(..)
             )
         };
         let mut rest = self.rest.iter();
@@ -264,9 +264,11 @@ impl SearchPlan {
             Condition::WaitPattern(name) => {
                 self.has_wait(item, |wait| wait.pattern.name().eq_ignore_ascii_case(name))
             }
-            Condition::WaitsFor(ranges) => {
-                self.has_wait(item, |wait| has_rank(trace, wait.culprit, ranges))
-            }
+            Condition::WaitsFor(ranges, thread) => self.has_wait(item, |wait| {
+                let is_of =
+                    |thread| i64::from(trace.lines()[wait.culprit as usize].line.thread) == thread;
+                has_rank(trace, wait.culprit, ranges) && thread.is_none_or(is_of)
+            }),
             Condition::Sender(ranges) => has_rank(trace, item.line, ranges),
             Condition::Receiver(ranges) => {
                 item.topology == Topology::Arrow && has_rank(trace, item.to_line, ranges)

@@ -2,7 +2,8 @@
 
 use crate::common::file;
 use serde_json::Value;
-use trace_formats::slog2::Vertex;
+use std::io::Cursor;
+use trace_formats::slog2::{LineIdMap, NewDrawable, TreeBuilder, TreeOptions, Vertex};
 use trace_model::{Category, Color, InfoWriter, Topology};
 use viewer_core::picture::frame::{DecodedFrame, flag, section};
 use viewer_core::{AnswerLimits, TraceWaits, Viewer};
@@ -441,4 +442,70 @@ fn details_know_each_pattern() {
         (&receive["name"], &receive["t0"]),
         (&"MPI_Recv".into(), &4.0.into())
     );
+}
+
+/// Ranks 0 and 1 with two threads each. Either thread of rank 1 is sent for by the same thread of rank 0, which comes later: by 1 s, and by 4 s.
+fn of_threads() -> Vec<u8> {
+    let names = ["MPI_Send", "MPI_Recv"];
+    let mut categories: Vec<Category> = (0..)
+        .zip(names)
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::PINK))
+        .collect();
+    categories.push(Category {
+        index: 2,
+        ..Category::message()
+    });
+    let info = InfoWriter::default().int(1).int(8).bytes().to_vec();
+    let mut all: Vec<Simple> = Vec::new();
+    let mut add = |category, ends: [(f64, i32); 2]| {
+        let vertices = ends.map(|(time, line)| Vertex { time, line });
+        let info = if category == 2 { info.clone() } else { vec![] };
+        all.push((category, vertices.to_vec(), info));
+    };
+    // Lines 0 and 1 are the threads of rank 0, 2 and 3 those of rank 1.
+    for (thread, sent) in [(0, 2.0), (1, 5.0)] {
+        add(0, [(sent, thread), (sent + 0.5, thread)]);
+        add(1, [(1.0, 2 + thread), (sent + 0.6, 2 + thread)]);
+        add(2, [(sent, thread), (sent + 0.6, 2 + thread)]);
+    }
+    let mut map = LineIdMap::new("Process-Thread View", &["world_rank", "thread"]);
+    for (line, of) in [[0, 0], [0, 1], [1, 0], [1, 1]].iter().enumerate() {
+        map.push(line as i32, of);
+    }
+    all.sort_by(|a, b| a.1[1].time.total_cmp(&b.1[1].time));
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), TreeOptions::default()).unwrap();
+    for (category, vertices, info) in &all {
+        let drawable = NewDrawable {
+            topology: categories[*category as usize].topology,
+            category: *category,
+            info,
+            vertices,
+        };
+        builder.add(&drawable).unwrap();
+    }
+    let tree = builder.close().unwrap();
+    let (out, _) = tree.finish(&categories, &[map]).unwrap();
+    out.into_inner()
+}
+
+/// The search of a loss finds the waits that the loss counts, and its place has the thread on top that was waited for.
+#[test]
+fn a_loss_is_about_the_thread_that_was_waited_for() {
+    let made = of_threads();
+    let viewer = Viewer::new("own", &made, AnswerLimits::default()).unwrap();
+    let losses = json(&viewer, "summary")["verdict"]["losses"].clone();
+    let losses = losses.as_array().unwrap();
+    assert_eq!(losses.len(), 2, "{losses:?}");
+    for (loss, thread) in losses.iter().zip([1, 0]) {
+        let query = loss["query"].as_str().unwrap();
+        assert!(query.ends_with(&format!("waitsfor:0.{thread}")), "{query}");
+        let hits = json(&viewer, &format!("hits?q={}&bins=1", escaped(query)));
+        assert_eq!(hits["count"], loss["count"], "{query}");
+        let spec = loss["target"]["timelines"].as_str().unwrap();
+        let on_top = json(&viewer, &format!("timelines?timelines={spec}"));
+        // Rank 1 waits in it for rank 0, each in the same thread; nobody else is on top.
+        let of = |name: &str| [0, 1].map(|nth: usize| on_top[name][nth].as_i64().unwrap());
+        assert_eq!(on_top["pinned"], 2, "{spec}");
+        assert_eq!((of("rank"), of("thread")), ([1, 0], [thread; 2]), "{spec}");
+    }
 }
