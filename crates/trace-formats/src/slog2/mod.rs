@@ -47,6 +47,7 @@ mod salvage;
 mod scan;
 mod sink;
 mod source;
+mod start_range;
 mod tree_builder;
 mod types;
 mod update;
@@ -77,6 +78,7 @@ pub use scan::{NodeScan, PlainDrawable, ScannedDrawable};
 pub use sink::Slog2Sink;
 pub use source::InModel;
 pub use source::{NodeSurvey, Slog2Source};
+pub use start_range::StartRange;
 pub use trace_model::PendingFile;
 pub use trace_model::{
     Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,

@@ -17,10 +17,17 @@ use super::node::{NodeDrawable, Primitive, Stub};
 use super::ordered::Key;
 use super::read::Slog2Reader;
 use super::scan::{self, PlainDrawable};
+use super::start_range::StartRange;
 use super::types::DirEntry;
 use super::views;
-use trace_model::{Category, NumberMap, TimeBBox, Topology};
+use trace_model::{Category, NumberMap, TimeBBox, Topology, Vertex};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Stop};
+
+/// Overlaps everything whose times are numbers.
+const EVER: TimeBBox = TimeBBox {
+    earliest: f64::NEG_INFINITY,
+    latest: f64::INFINITY,
+};
 
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
 
@@ -69,6 +76,37 @@ impl<'a> Slog2Source<'a> {
     pub fn reader(&self) -> &Slog2Reader<'a> {
         &self.reader
     }
+
+    /// Gives the drawables of a topology that begin in a range to `put`, by start, and perhaps others that begin there; without a topology, all of them. Only of
+    /// a file of which [`NodeSurvey::is_divisible`] says that ranges can be read alone.
+    ///
+    /// # Errors
+    /// The errors of `put`; the file is damaged.
+    pub fn for_each_begun_in(
+        &self,
+        range: StartRange,
+        topology: Option<Topology>,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let mut losses = Losses::default();
+        let lists = self.lists(topology);
+        LevelMerge::new(&self.reader, lists, range.within(EVER))?.for_each(|plain| match range
+            .holds(plain.bounds().earliest)
+        {
+            true => self.primitives.put_plain(plain, &mut losses, &mut *put),
+            false => Ok(()),
+        })?;
+        Ok(losses)
+    }
+
+    /// The lists of nodes that have the drawables of a topology.
+    fn lists(&self, topology: Option<Topology>) -> NodeLists {
+        match topology.filter(|_| self.survey.apart) {
+            None => NodeLists::All,
+            Some(Topology::State) => NodeLists::Nestable,
+            Some(Topology::Arrow | Topology::Event) => NodeLists::Nestless,
+        }
+    }
 }
 
 impl trace_model::Source for Slog2Source<'_> {
@@ -91,7 +129,7 @@ impl trace_model::Source for Slog2Source<'_> {
         let composites = self.survey.composites;
         losses.add("composite, given as its primitives", composites);
         if self.survey.ordered {
-            LevelMerge::new(&self.reader, NodeLists::All)?
+            LevelMerge::new(&self.reader, NodeLists::All, EVER)?
                 .for_each(|plain| self.primitives.put_plain(plain, &mut losses, &mut *put))?;
             return Ok(losses);
         }
@@ -119,11 +157,7 @@ impl trace_model::Source for Slog2Source<'_> {
             return self.for_each(&mut put);
         }
         let mut losses = Losses::default();
-        let lists = match topology {
-            Topology::State => NodeLists::Nestable,
-            Topology::Arrow | Topology::Event => NodeLists::Nestless,
-        };
-        LevelMerge::new(&self.reader, lists)?
+        LevelMerge::new(&self.reader, self.lists(Some(topology)), EVER)?
             .for_each(|plain| self.primitives.put_plain(plain, &mut losses, &mut put))?;
         Ok(losses)
     }
@@ -192,6 +226,10 @@ pub struct NodeSurvey {
     ordered: bool,
     /// Whether all that is of a category of states is in the lists of nestable drawables, and nothing that is of another.
     apart: bool,
+    /// Whether the drawables that begin in a stretch of time are in the nodes that overlap it, which of each level follow each other.
+    divisible: bool,
+    /// Whether each state begins at its first vertex.
+    forward: bool,
     composites: u64,
     /// The lines that drawables are on and that no view names.
     unnamed: HashSet<i32>,
@@ -211,6 +249,8 @@ impl NodeSurvey {
         let mut survey = NodeSurvey {
             ordered: levels.is_ok(),
             apart: true,
+            divisible: true,
+            forward: true,
             composites: 0,
             unnamed: HashSet::default(),
         };
@@ -219,7 +259,19 @@ impl NodeSurvey {
         }
         // What belongs together in one may be of both.
         survey.apart &= survey.composites == 0;
+        survey.divisible &= survey.ordered && survey.composites == 0;
         Ok(survey)
+    }
+
+    /// Whether ranges of begins can be read alone, as [`Slog2Source::for_each_begun_in`] does: nodes are in order and enclose what is in them, and nothing is
+    /// composite.
+    pub fn is_divisible(&self) -> bool {
+        self.divisible
+    }
+
+    /// Whether states come in order of their first vertices, and events, too, where drawables are read by start.
+    pub fn is_by_first_vertex(&self) -> bool {
+        self.ordered && self.apart && self.forward
     }
 
     /// Looks at the nodes of a level as [`LevelMerge`] takes it, whatever depths a damaged directory has in the middle of it. `named` are the lines
@@ -230,7 +282,7 @@ impl NodeSurvey {
         (categories, named): (&InModel, &NumberMap<()>),
         level: NodeDirectory<'_>,
     ) -> Result<(), Slog2Error> {
-        let mut left = f64::NEG_INFINITY;
+        let (mut left, mut right) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
         // Neighbours are mostly of the same line and category, or of those of the drawable before.
         let mut last = None;
         for entry in level {
@@ -239,12 +291,18 @@ impl NodeSurvey {
                 self.ordered = false;
             }
             left = begins.start;
+            let ends = entry.bounds.latest;
+            self.divisible &= right <= ends && begins.start <= ends;
+            right = ends;
             let mut lists = Some(PendingDrawables::nestless(reader, entry)?);
             let mut has_states = false;
             while let Some(mut list) = lists.take() {
                 let mut previous = begins;
                 let mut is_ordered = true;
-                let mut look_at = |bounds: TimeBBox, category: i32, ends: [i32; 2]| {
+                let forward = &mut self.forward;
+                let mut look_at = |bounds: TimeBBox, category: i32, ends: [Vertex; 2]| {
+                    *forward &= !has_states || ends[0].time <= ends[1].time;
+                    let ends = ends.map(|vertex| vertex.line);
                     let next = Key::of(bounds);
                     is_ordered &= previous.cmp(&next).is_le();
                     previous = next;
@@ -259,7 +317,7 @@ impl NodeSurvey {
                 };
                 loop {
                     list.for_plain(|plain| {
-                        let ends = [plain.first.line, plain.last.line];
+                        let ends = [plain.first, plain.last];
                         look_at(plain.bounds(), plain.category, ends);
                         true
                     });
@@ -268,11 +326,12 @@ impl NodeSurvey {
                     };
                     self.composites += u64::from(matches!(drawable, NodeDrawable::Composite(_)));
                     for primitive in drawable.primitives() {
-                        let ends = [primitive.first().line, primitive.last().line];
+                        let ends = [primitive.first(), primitive.last()];
                         look_at(drawable.bounds(), primitive.category, ends);
                     }
                 }
                 self.ordered &= is_ordered;
+                self.divisible &= previous.start <= ends;
                 lists = list.behind()?;
                 last = None;
                 has_states = true;
@@ -455,7 +514,12 @@ impl PartialEq for ListHead {
 impl Eq for ListHead {}
 
 impl<'r, 'a> LevelMerge<'r, 'a> {
-    fn new(reader: &'r Slog2Reader<'a>, lists: NodeLists) -> Result<Self, Slog2Error> {
+    /// Of the nodes of each level those that overlap a window.
+    fn new(
+        reader: &'r Slog2Reader<'a>,
+        lists: NodeLists,
+        window: TimeBBox,
+    ) -> Result<Self, Slog2Error> {
         let mut merge = LevelMerge {
             reader,
             lists,
@@ -465,6 +529,10 @@ impl<'r, 'a> LevelMerge<'r, 'a> {
             heads: BinaryHeap::new(),
         };
         for level in reader.directory().levels(reader.children())? {
+            let level = match window == EVER {
+                true => level,
+                false => level.overlapping(window),
+            };
             let mut nodes = level.iter();
             let first = nodes.next();
             if let Some(first) = first {

@@ -8,9 +8,10 @@ use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
     Category, Color, Depth, Navigator, NewDrawable, NodeDrawable, NodeShadow, NodeSurvey,
-    Slog2ErrorKind, Slog2Reader, Slog2Sink, Slog2Source, TimeBBox, Topology, TreeOptions, Vertex,
+    Slog2ErrorKind, Slog2Reader, Slog2Sink, Slog2Source, StartRange, TimeBBox, Topology,
+    TreeOptions, Vertex,
 };
-use trace_model::{Definitions, Line, Sink as _, Source as _};
+use trace_model::{Definitions, Line, Losses, Sink as _, Source as _, Stop};
 
 /// A drawable that owns its parts.
 #[derive(Clone, Debug)]
@@ -178,6 +179,19 @@ fn all_of(source: &Slog2Source<'_>) -> Vec<Drawn> {
 
 /// The drawables of a source whose categories are of a topology, or all, checked to be in the order it promises.
 fn some_of(source: &Slog2Source<'_>, topology: Option<Topology>) -> Vec<Drawn> {
+    listed(source, &|put| match topology {
+        Some(topology) => source.for_each_of(topology, put),
+        None => source.for_each(put),
+    })
+}
+
+/// What is given to a taker of drawables.
+type Give<'g> = &'g dyn Fn(
+    &mut dyn FnMut(&trace_model::Drawable<'_>) -> Result<(), Stop>,
+) -> Result<Losses, Stop>;
+
+/// The drawables that are given, checked to be in the order that their source promises.
+fn listed(source: &Slog2Source<'_>, give: Give<'_>) -> Vec<Drawn> {
     let mut list: Vec<Drawn> = Vec::new();
     let mut last = (f64::NEG_INFINITY, f64::NEG_INFINITY);
     let put = &mut |drawable: &trace_model::Drawable<'_>| {
@@ -201,11 +215,7 @@ fn some_of(source: &Slog2Source<'_>, topology: Option<Topology>) -> Vec<Drawn> {
         ));
         Ok(())
     };
-    let losses = match topology {
-        Some(topology) => source.for_each_of(topology, put),
-        None => source.for_each(put),
-    };
-    assert!(losses.expect("reads").is_empty());
+    assert!(give(put).expect("reads").is_empty());
     list
 }
 
@@ -296,6 +306,41 @@ proptest! {
             let expected: Vec<Drawn> = all.iter().filter(is_of_it).cloned().collect();
             let found = some_of(&source, Some(topology));
             prop_assert_eq!(by_text(&found), by_text(&expected));
+        }
+    }
+
+    /// Ranges of begins that follow each other have all drawables together, in the same order, those of a topology, too.
+    #[test]
+    fn ranges_of_begins_have_all_drawables_together(
+        drawables in log(120),
+        shape in shape(),
+        mut cuts in prop::collection::vec(-80..900i32, 0..6),
+    ) {
+        let file = build(&sorted_by_end(drawables), shape);
+        let reader = Slog2Reader::new(&file).expect("reads");
+        let survey = Arc::new(NodeSurvey::of(&reader).expect("reads"));
+        prop_assert!(survey.is_divisible());
+        let source = Slog2Source::surveyed(reader.clone(), survey);
+        cuts.sort_unstable();
+        let at = |time: i32| f64::from(time) / 8.0;
+        let ends: Vec<Option<f64>> = cuts.iter().map(|&cut| Some(at(cut))).chain([None]).collect();
+        let begins = std::iter::once(None).chain(ends.iter().copied());
+        let cut: Vec<StartRange> = begins.zip(&ends).map(|(from, &to)| StartRange { from, to }).collect();
+        let ever = TimeBBox { earliest: f64::NEG_INFINITY, latest: f64::INFINITY };
+        let own = reader.start_ranges(ever, 1).expect("reads");
+        for ranges in [cut, own] {
+            for topology in [None, Some(Topology::Event), Some(Topology::State), Some(Topology::Arrow)] {
+                let found = listed(&source, &|put| {
+                    for &range in &ranges {
+                        source.for_each_begun_in(range, topology, put)?;
+                    }
+                    Ok(Losses::default())
+                });
+                let is_of_it = |drawn: &&Drawn| topology.is_none_or(|wanted| drawn.0 == wanted);
+                let found: Vec<Drawn> = found.iter().filter(is_of_it).cloned().collect();
+                let expected = some_of(&source, topology);
+                prop_assert_eq!(by_text(&found), by_text(&expected), "{:?}", ranges);
+            }
         }
     }
 
@@ -535,6 +580,35 @@ fn bytes_read_grow_with_the_window_and_not_with_the_file() {
     let found = reader.window(whole, Depth::Bytes(50_000)).expect("opens");
     assert!(found.reading.bytes <= 50_000 && found.reading.depth > 0);
     assert!(!found.shadows.is_empty());
+    // Ranges of begins are about equal, and those of a window are in it but for what reaches over its ends.
+    let ranges = reader.start_ranges(whole, 400_000).expect("reads");
+    let lengths = ranges
+        .iter()
+        .filter_map(|range| Some(range.to? - range.from?));
+    let lengths: Vec<f64> = lengths.collect();
+    assert!(
+        ranges.len() > 10 && lengths.len() == ranges.len() - 2,
+        "{ranges:?}"
+    );
+    assert!(
+        lengths
+            .iter()
+            .all(|length| (0.8..1.25).contains(&(length / lengths[0]))),
+        "{lengths:?}"
+    );
+    let window = TimeBBox {
+        earliest: 500.0,
+        latest: 1500.0,
+    };
+    let ranges = reader.start_ranges(window, 50_000).expect("reads");
+    assert!(
+        ranges.len() > 1
+            && ranges
+                .iter()
+                .filter_map(|range| range.to)
+                .all(|to| (500.0..=1500.0).contains(&to)),
+        "{ranges:?}"
+    );
 }
 
 #[test]
