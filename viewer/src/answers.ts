@@ -388,6 +388,10 @@ t0: number,
  */
 t1: number, 
 /**
+ * Drawables that begin before this time are counted, seconds: the end of the stretch, or less where there was no time for all.
+ */
+until: number, 
+/**
  * Whether that is all of the trace.
  */
 is_whole: boolean, 

@@ -14,14 +14,14 @@ export class ApiError extends Error {
 
 export type Value = string | number | boolean | null | undefined;
 
-/** "picture?t0=0&t1=1": what is null, undefined or empty is left out. */
+/** "picture?t0=0&t1=1": what is null, undefined or empty is left out. `route` may be a question that gets further values. */
 export function question(route: string, values: Record<string, Value> = {}): string {
   const parts: string[] = [];
   for (const [name, value] of Object.entries(values)) {
     if (value === null || value === undefined || value === "") continue;
     parts.push(`${name}=${encodeURIComponent(value)}`);
   }
-  return parts.length === 0 ? route : `${route}?${parts.join("&")}`;
+  return parts.length === 0 ? route : `${route}${route.includes("?") ? "&" : "?"}${parts.join("&")}`;
 }
 
 /** Where an answer can be had as a file, for links; null where there is no server. */

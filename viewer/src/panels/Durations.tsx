@@ -16,7 +16,10 @@ const HEIGHT = 60;
 
 export function Durations({ kind }: { kind: number }) {
   const { t0, t1 } = subject.value;
-  const shown = useAnswer<DurationsAnswer>(question("durations", { kind, t0, t1, timelines: rested.value.timelines }));
+  const asked = question("durations", { kind, t0, t1, timelines: rested.value.timelines });
+  // Who has seen a part of it may wait for all.
+  const patient = useSignal("");
+  const shown = useAnswer<DurationsAnswer>(patient.value === asked ? question(asked, { patient: 1 }) : asked);
   const value = shown.value?.kind === kind ? shown.value : null;
   return (
     <figure class="durations">
@@ -27,10 +30,24 @@ export function Durations({ kind }: { kind: number }) {
       {shown.error !== "" ? <p class="wrong" role="alert">{short(shown.error, 300)}</p>
         : !value ? <p class="faint">Reading…</p>
         : !value.is_known ? <p class="faint">The window is too long to be read: zoom in, or wait until the trace has been read.</p>
-        : value.count.length === 0 ? <p class="faint">None begins here.</p>
-        : <Histogram of={value} />}
+        : <>
+            {value.until >= value.t1 ? null : (
+              <p class="faint">
+                {partOf(value)}{" "}
+                {shown.isOld ? "Reading all of it…" : <button type="button" class="link" onClick={() => (patient.value = asked)}>read all of it</button>}
+              </p>
+            )}
+            {value.count.length > 0 ? <Histogram of={value} /> : value.until < value.t1 ? null : <p class="faint">None begins here.</p>}
+          </>}
     </figure>
   );
+}
+
+/** What an answer tells of that could not be given in full at once. */
+function partOf({ t0, t1, until }: DurationsAnswer): string {
+  if (until <= t0) return "There was no time to read it.";
+  const part = (100 * (until - t0)) / (t1 - t0);
+  return `Of what begins in the first ${part >= 9.95 ? part.toFixed(0) : part.toFixed(1)}\u202f%: there was no time for more.`;
 }
 
 /** Bars of about equal ratio from one to the next; drag or choose from and to. */
@@ -44,7 +61,7 @@ function Histogram({ of }: { of: DurationsAnswer }) {
   const most = Math.max(...of.count, 1);
   const select = (first: number, last: number) => {
     const [from, to] = [of.from[first] ?? 0, of.from[last + 1] ?? 0];
-    change({ query: queryOf({ name, from, to }, of.is_whole ? null : of) });
+    change({ query: queryOf({ name, from, to }, of.is_whole && of.until >= of.t1 ? null : { t0: of.t0, t1: of.until }) });
   };
   const at = (event: PointerEvent & { currentTarget: Element }) => {
     const frame = event.currentTarget.getBoundingClientRect();

@@ -93,6 +93,17 @@ export function own(chrome, { address, treeAddress, lateAddress }) {
     await page.true("32 hits", () => /^32$/.test(document.querySelector(".search button")?.textContent ?? ""));
     await page.own.getByRole("button", { name: "No durations selected" }).click();
     await page.until((view) => view.query === "", "nothing searched for");
+    // A server without time for all of it says how far it came, and reads all when it is asked to.
+    await page.own.route(/\/durations\?/, async (route) => {
+      const answer = await (await route.fetch()).json();
+      const isPatient = /[?&]patient=1(&|$)/.test(route.request().url());
+      await route.fulfill({ json: isPatient ? answer : { ...answer, until: answer.t0 + (answer.t1 - answer.t0) / 4, exact: false } });
+    });
+    await page.own.locator('table[aria-label="Statistics by category"] tbody tr', { hasText: "MPI_Recv" }).first().click();
+    await page.own.locator(".durations", { hasText: /Of what begins in the first 25.%: there was no time for more\./u }).waitFor();
+    assert.equal(await page.own.locator(".durations [role=alert]").count(), 0);
+    await page.own.getByRole("button", { name: "read all of it" }).click();
+    await page.true("all of it", () => document.querySelector(".durations .duration-bars") !== null && !document.querySelector(".durations").textContent.includes("no time"));
     await page.close();
   });
 

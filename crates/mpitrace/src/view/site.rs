@@ -28,6 +28,8 @@ const BUDGET: Duration = Duration::from_secs(2);
 const WHOLE_BUDGET: Duration = Duration::from_secs(10);
 /// Time for the summary of a trace that is not large, which is made once.
 const SUMMARY_BUDGET: Duration = Duration::from_secs(60);
+/// What a question says whose answer was given in part, and is wanted as a whole: it gets the time of a summary.
+const PATIENT: &str = "patient=1";
 /// Time for an export, of which a part would be of no use.
 const EXPORT_BUDGET: Duration = Duration::from_secs(120);
 /// KiB of memory for all answers together.
@@ -463,12 +465,14 @@ fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {
 
 /// Time for the answer to a question.
 fn budget(question: &str) -> Duration {
-    match question.split('?').next() {
-        Some(
-            "picture" | "overview" | "stats" | "matrix" | "sizes" | "durations" | "hits" | "search"
-            | "tracks",
-        ) => BUDGET,
-        Some("summary" | "verdict" | "waits" | "moments") => SUMMARY_BUDGET,
+    let (route, parameters) = question.split_once('?').unwrap_or((question, ""));
+    if parameters.split('&').any(|one| one == PATIENT) {
+        return SUMMARY_BUDGET;
+    }
+    match route {
+        "picture" | "overview" | "stats" | "matrix" | "sizes" | "durations" | "hits" | "search"
+        | "tracks" => BUDGET,
+        "summary" | "verdict" | "waits" | "moments" => SUMMARY_BUDGET,
         _ => WHOLE_BUDGET,
     }
 }

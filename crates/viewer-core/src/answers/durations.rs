@@ -9,7 +9,7 @@ use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
 use crate::base::window::holds;
 use crate::index::duration_from;
-use crate::statistics::durations::{count_durations, least_durations};
+use crate::statistics::durations::{CountedDurations, count_durations, least_durations};
 
 /// How long the drawables of a kind last, in classes of about equal ratio.
 #[derive(Debug, Serialize)]
@@ -21,6 +21,8 @@ pub(super) struct DurationsAnswer {
     t0: f64,
     /// End of that stretch, seconds.
     t1: f64,
+    /// Drawables that begin before this time are counted, seconds: the end of the stretch, or less where there was no time for all.
+    until: f64,
     /// Whether that is all of the trace.
     is_whole: bool,
     /// Whether it is known; the window is too long to be read otherwise, and the trace is not counted.
@@ -33,7 +35,8 @@ pub(super) struct DurationsAnswer {
 }
 
 impl Viewer<'_> {
-    /// Answers `durations`: of what is of kind `kind` and begins in the window, on the timelines; where that is too much to be read, of the whole trace.
+    /// Answers `durations`: of what is of kind `kind` and begins in the window, on the timelines, or in as much of it from its begin as there is time for; where
+    /// the window is too much to be read, of the whole trace.
     pub(super) fn durations(
         &self,
         query: &ApiQuery,
@@ -52,6 +55,7 @@ impl Viewer<'_> {
             kind,
             t0: window.earliest,
             t1: window.latest,
+            until: window.latest,
             is_whole: holds(window, bounds),
             is_known: true,
             from: Vec::new(),
@@ -60,9 +64,13 @@ impl Viewer<'_> {
         };
         if self.trace().reader().bytes_in(window)? <= self.limits().tree_bytes {
             let budget = self.budget(window, cancel);
-            if let Some(counts) = count_durations(self.trace(), kind, &is_shown, budget)? {
+            let found = count_durations(self.trace(), kind, &is_shown, budget)?;
+            if let Some(CountedDurations { counts, until }) = found {
                 (head.from, head.count) = trimmed(&least_durations(), &counts);
-                return Answer::json(&head, true);
+                if let Some(until) = until {
+                    (head.until, head.exact) = (until, false);
+                }
+                return Answer::json(&head, head.exact);
             }
         }
         let are_all = is_shown.iter().all(|&is_shown| is_shown);
@@ -72,6 +80,7 @@ impl Viewer<'_> {
             let least: Vec<f64> = (0..of_kind.durations.len()).map(duration_from).collect();
             (head.from, head.count) = trimmed(&least, &of_kind.durations);
             (head.t0, head.t1, head.is_whole) = (bounds.earliest, bounds.latest, true);
+            head.until = bounds.latest;
             return Answer::json(&head, true);
         }
         (head.is_known, head.exact) = (false, false);

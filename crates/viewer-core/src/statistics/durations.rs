@@ -11,6 +11,11 @@ const PREFERRED: [f64; 10] = [1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0
 /// Powers of ten, from a nanosecond on.
 const DECADES: u32 = 14;
 
+/// Most parts of a window that are counted one after the other.
+const MOST_PARTS: u64 = 16;
+/// Bytes of leaves that are worth a part of their own.
+const PART_BYTES: u64 = 1 << 20;
+
 /// Least durations of the classes, seconds, in order: 0, then preferred numbers from 1 ns on. Each is the number that a search reads where it is
 /// written with the unit that suits it.
 pub(crate) fn least_durations() -> Vec<f64> {
@@ -59,7 +64,17 @@ impl<'a> DrawableSink<'a> for DurationCounter<'_> {
     }
 }
 
-/// Counts by class the drawables of a kind that begin in the window of `budget`, on lines that are shown; `None` if not all of it was read.
+/// How many drawables there are of each class.
+#[derive(Debug)]
+pub(crate) struct CountedDurations {
+    /// By class.
+    pub counts: Vec<u64>,
+    /// When time was up: those that begin before this time are counted, seconds, and none of the others.
+    pub until: Option<f64>,
+}
+
+/// Counts by class the drawables of a kind that begin in the window of `budget`, on lines that are shown, from the begin of the window on as long as there is
+/// time; `None` if not all of it may be read.
 ///
 /// # Errors
 /// The file is damaged.
@@ -68,25 +83,39 @@ pub(crate) fn count_durations(
     kind: u32,
     is_shown: &[bool],
     budget: ReadBudget<'_>,
-) -> Result<Option<Vec<u64>>, ApiError> {
+) -> Result<Option<CountedDurations>, ApiError> {
     let least = least_durations();
-    let (counters, scanned) = scan_parallel(trace, budget, || DurationCounter {
-        kind,
-        is_shown,
-        window: budget.window,
-        has_end: budget.window.latest >= trace.bounds().latest,
-        least: &least,
-        counts: vec![0; least.len()],
-    })?;
-    if scanned.cancelled {
-        return Err(ApiError::cancelled());
-    }
     let mut counts = vec![0; least.len()];
-    for counter in &counters {
-        let pairs = counts.iter_mut().zip(&counter.counts);
-        pairs.for_each(|(sum, count)| *sum += count);
+    let bytes = trace.reader().bytes_in(budget.window)? / MOST_PARTS;
+    let parts = trace
+        .reader()
+        .start_ranges(budget.window, bytes.max(PART_BYTES))?;
+    for part in parts {
+        let window = part.within(budget.window);
+        let is_last = part.to.is_none();
+        let new = || DurationCounter {
+            kind,
+            is_shown,
+            window,
+            has_end: is_last && window.latest >= trace.bounds().latest,
+            least: &least,
+            counts: vec![0; least.len()],
+        };
+        let (counters, scanned) = scan_parallel(trace, ReadBudget { window, ..budget }, new)?;
+        if scanned.cancelled {
+            let until = Some(window.earliest);
+            return Ok(Some(CountedDurations { counts, until }));
+        }
+        if !scanned.exact {
+            return Ok(None);
+        }
+        for counter in &counters {
+            let pairs = counts.iter_mut().zip(&counter.counts);
+            pairs.for_each(|(sum, count)| *sum += count);
+        }
     }
-    Ok(scanned.exact.then_some(counts))
+    let until = None;
+    Ok(Some(CountedDurations { counts, until }))
 }
 
 #[cfg(test)]

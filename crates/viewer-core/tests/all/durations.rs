@@ -2,6 +2,7 @@
 
 use crate::common::of_states;
 use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use viewer_core::{AnswerLimits, Viewer};
 
 fn json(viewer: &Viewer<'_>, question: &str) -> Value {
@@ -102,6 +103,35 @@ fn a_search_for_a_class_finds_what_it_counts() {
     // Nothing less than the whole name.
     assert_eq!(hits("category:state"), 0);
     assert_eq!(hits("!category:\"state 1\""), 6);
+}
+
+/// When time is up, what has been counted is all that begins before a moment that the answer names.
+#[test]
+fn what_time_was_left_for_is_told_with_how_far_it_goes() {
+    let count = 60_000;
+    let states: Vec<_> = (0..count)
+        .map(|nth| (nth % 4, 1, f64::from(nth), f64::from(nth) + 3.0))
+        .collect();
+    let file = of_states(4, &states);
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    let mut counted = Vec::new();
+    for checks in [0, 3, 6, 9, usize::MAX] {
+        let asked = AtomicUsize::new(0);
+        let is_late = || asked.fetch_add(1, Ordering::Relaxed) >= checks;
+        let answer = viewer.answer("durations?kind=0", &is_late).unwrap();
+        let found: Value = serde_json::from_slice(&answer.body).unwrap();
+        let [until, t1] = ["until", "t1"].map(|name| found[name].as_f64().unwrap());
+        let expected = states.iter().filter(|state| state.2 < until).count();
+        let sum: f64 = numbers(&found["count"]).iter().sum();
+        assert_eq!(sum as usize, expected, "{checks}");
+        assert_eq!((answer.exact, until < t1), (until >= t1, !answer.exact));
+        counted.push(expected);
+    }
+    assert_eq!((counted[0], counted[4]), (0, 60_000));
+    assert!(
+        counted.is_sorted() && counted[3] > 0 && counted[1] < 60_000,
+        "{counted:?}"
+    );
 }
 
 #[test]
