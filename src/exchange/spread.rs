@@ -26,6 +26,27 @@ pub fn spread(
     Ok(bytes)
 }
 
+/// Tells every rank why one of them cannot go on, if one cannot. Collective.
+pub fn any_failure(
+    line: &Exchange,
+    rank: i32,
+    size: i32,
+    own: Result<(), String>,
+) -> Result<Option<String>, ExchangeFailure> {
+    let mut why = own.err().unwrap_or_default().into_bytes();
+    for child in children(rank, size) {
+        let theirs = line.receive_all(child, UP_TAG)?;
+        if why.is_empty() {
+            why = theirs;
+        }
+    }
+    if let Some(up) = parent(rank) {
+        line.send_all(up, UP_TAG, &why)?;
+    }
+    let why = spread(line, rank, size, why)?;
+    Ok((!why.is_empty()).then(|| String::from_utf8_lossy(&why).into_owned()))
+}
+
 /// Gives every rank the list of the ranks for which `is_one` holds, in ascending order. Collective.
 pub fn ranks(
     line: &Exchange,

@@ -1,6 +1,7 @@
 //! The block files of all processes of a run, merged by one of them: where there is no MPI_COMM_WORLD to do it with
 //! ([`super::leaving`]). The files are what MPI_Finalize would have made.
 
+use super::beside;
 use super::outputs::{OutputFiles, WrittenOutputs};
 use super::own_blocks::of_mapping;
 use super::plan::{call_ids, choice, names, plan};
@@ -105,7 +106,11 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         corrected: ended.corrected,
         begun,
     };
-    report::conclude(world, settings, &whole, &written, ended.failures.clone())
+    let ended = report::conclude(world, settings, &whole, &written, ended.failures.clone());
+    if let Some(slog2) = &ended.slog2 {
+        beside::make(slog2, settings);
+    }
+    ended.result
 }
 
 /// CLOG2 and SLOG2, as far as they are wanted, and how many message endpoints are not drawn because the other one is not known.

@@ -20,6 +20,8 @@ use std::time::Duration;
 use trace_model::PendingFile;
 
 const COMMAND: &str = "mpitrace";
+/// What is said of a run of the command that is not done before the deadline, at the end.
+pub const LATE: &str = "not done before the deadline";
 /// Variable with the folders in which the loader looks for libraries first.
 const LIBRARY_FOLDERS: &str = "LD_LIBRARY_PATH";
 /// First and longest time between two looks at the command.
@@ -198,8 +200,7 @@ fn wait(child: libc::pid_t, deadline: Option<Duration>) -> io::Result<bool> {
             _ => return Ok(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0),
         }
         if patience.is_over() {
-            let why = "not done before the deadline";
-            return Err(io::Error::new(ErrorKind::TimedOut, why));
+            return Err(io::Error::new(ErrorKind::TimedOut, LATE));
         }
         std::thread::sleep(between);
         between = (2 * between).min(longest);
@@ -216,7 +217,10 @@ fn end(child: libc::pid_t) {
 }
 
 /// The command: where an installation has it, seen from this library, where the source tree has it, or in PATH.
-fn command() -> Result<PathBuf, String> {
+///
+/// # Errors
+/// There is none, in words.
+pub fn command() -> Result<PathBuf, String> {
     let own = library::own_path().unwrap_or_default();
     let beside =
         own.ancestors().skip(1).take(3).flat_map(|folder| {

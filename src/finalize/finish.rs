@@ -1,6 +1,7 @@
 //! The merge at MPI_Finalize, step by step.
 
 use super::arrivals;
+use super::beside;
 use super::endpoints;
 use super::last_words::own_last_words;
 use super::operations::OperationMerge;
@@ -8,7 +9,8 @@ use super::outputs::{OutputFiles, WrittenOutputs};
 use super::own_blocks::{OwnBlocks, Unread};
 use super::plan::{call_ids, plan};
 use super::rank_summary::{RankSummary, TextOfRank, reduce};
-use super::report::{self, Diagnostics, WrittenFiles};
+use super::report::{self, Conclusion, Diagnostics, WrittenFiles};
+use super::shared_archive;
 use super::slices::{self, SliceMerge, SliceSettings};
 use super::tree_merge::{self, MergedRecords, NoSink};
 use super::trouble::{Trouble, on_rank, said};
@@ -39,7 +41,7 @@ use merge::slices::{SliceInput, is_worth_while};
 use merge::stream::{MergeSettings as StreamSettings, MergeStream};
 use settings::{MergeWay, Settings};
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use trace_formats::clog2::{Clog2CommKind, Gid, Preamble};
 use unify::clock::ClockMap;
@@ -191,8 +193,9 @@ pub fn finish(
         gids: GidTable::new(&whole.comms),
         debug: &debug,
     };
-    let result = ranks.merge(&own_comms, begun)?;
+    let Conclusion { slog2, result } = ranks.merge(&own_comms, begun)?;
     debug.step("all calls are passed on");
+    make_beside(&line, &zero, slog2.as_deref())?;
     // Blocks are given up only when rank 0 has all that was asked for.
     let verdict = spread(
         &line,
@@ -211,6 +214,18 @@ pub fn finish(
         (Ok(()), _) => Err("rank 0 could not write all files".to_owned()),
     };
     result.map_err(Unmerged::Because)
+}
+
+/// Makes what the settings ask for of the SLOG2 file that rank 0 has written. Collective.
+fn make_beside(line: &Exchange, zero: &FromZero, slog2: Option<&Path>) -> Result<(), Trouble> {
+    let (world, settings) = (&zero.world, &zero.settings);
+    if settings.outputs.otf2 {
+        shared_archive::write(line, world, settings, slog2).map_err(said)?;
+    }
+    if let Some(slog2) = slog2 {
+        beside::report(slog2, settings);
+    }
+    Ok(())
 }
 
 /// The line to the other ranks, once all of them have come.
@@ -358,13 +373,13 @@ struct Reading {
 }
 
 impl AllRanks<'_> {
-    /// Passes the records of this rank on, and at rank 0 writes the files; `own_comms` are the communicators of this rank. The inner
-    /// result says what rank 0 could not write. Collective.
+    /// Passes the records of this rank on, and at rank 0 writes the files; `own_comms` are the communicators of this rank. Says what came of the
+    /// files. Collective.
     fn merge(
         &self,
         own_comms: &[(Gid, Clog2CommKind)],
         begun: Instant,
-    ) -> Result<Result<(), Trouble>, Unmerged> {
+    ) -> Result<Conclusion, Unmerged> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
         let mut schema = Schema::new(
             self.table,
@@ -390,7 +405,7 @@ impl AllRanks<'_> {
         if self.is_parallel() {
             match self.in_parallel(&schema, own_comms, &output_plan(), &mut operations)? {
                 Ok((written, unmatched_endpoints)) => {
-                    return Ok(written.map_or(Ok(()), |written| {
+                    return Ok(written.map_or(Conclusion::OF_OTHERS, |written| {
                         self.conclude(written, notes, unmatched_endpoints, begun)
                     }));
                 }
@@ -411,7 +426,7 @@ impl AllRanks<'_> {
                 let written = outputs.finish(self.gids.table());
                 self.conclude(written, notes, unmatched_endpoints, begun)
             }
-            None => Ok(()),
+            None => Conclusion::OF_OTHERS,
         })
     }
 
@@ -578,7 +593,7 @@ impl AllRanks<'_> {
         mut notes: Vec<String>,
         unmatched_endpoints: u64,
         begun: Instant,
-    ) -> Result<(), Trouble> {
+    ) -> Conclusion {
         let (world, settings) = (&self.zero.world, &self.zero.settings);
         let WrittenOutputs {
             base,

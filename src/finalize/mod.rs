@@ -9,6 +9,7 @@
 
 mod alone;
 mod arrivals;
+mod beside;
 mod command;
 mod endpoints;
 pub(crate) mod ends;
@@ -24,6 +25,7 @@ mod rank_summary;
 mod report;
 mod run;
 mod sessions;
+mod shared_archive;
 mod slices;
 mod tree_merge;
 mod trouble;

@@ -2,7 +2,6 @@
 
 use super::outputs::FinishedFile;
 use super::rank_summary::RankSummary;
-use super::{written_archive, written_report};
 use crate::blocks::own;
 use crate::mpi::world::World;
 use crate::platform::environment;
@@ -67,17 +66,30 @@ pub struct WrittenFiles<'a> {
     pub begun: Instant,
 }
 
+/// What came of the files.
+pub struct Conclusion {
+    /// The SLOG2 file, if there is one.
+    pub slog2: Option<PathBuf>,
+    /// Whether everything that was asked for is there.
+    pub result: Result<(), String>,
+}
+
+impl Conclusion {
+    /// Of a rank that writes no files.
+    pub const OF_OTHERS: Conclusion = Conclusion {
+        slog2: None,
+        result: Ok(()),
+    };
+}
+
 /// Ends the work on the process that has written the files: DUMPI's metafile, and the closing line with all `failures`.
-///
-/// # Errors
-/// Not everything that was asked for is there.
 pub fn conclude(
     world: &World,
     settings: &Settings,
     whole: &RankSummary,
     written: &WrittenFiles<'_>,
     mut failures: Vec<String>,
-) -> Result<(), String> {
+) -> Conclusion {
     let processes = written.ranks.map_or(world.size as usize, <[u32]>::len);
     let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < processes as u64;
     if any_dumpi {
@@ -117,26 +129,12 @@ pub fn conclude(
     if !settings.quiet {
         report.print();
     }
-    if let Some(slog2) = report.slog2().filter(|_| settings.outputs.otf2) {
-        let archive = written_archive::write(slog2, settings.overwrite, settings.deadline);
-        tell("OTF2 archive", archive, settings.quiet);
-    }
-    if let Some(slog2) = report.slog2().filter(|_| settings.report) {
-        let report = written_report::write(slog2, settings.deadline);
-        tell("report", report, settings.quiet);
-    }
-    match failures.is_empty() {
-        true => Ok(()),
-        false => Err("not all files could be written".to_owned()),
-    }
-}
-
-/// Says where something is that was made of the trace, or why there is none.
-fn tell(what: &str, made: Result<PathBuf, String>, is_quiet: bool) {
-    match made {
-        Ok(_) if is_quiet => {}
-        Ok(path) => say!("trace: the {what} is in {}", shown(&path)),
-        Err(why) => say!("trace: no {what}: {why}"),
+    Conclusion {
+        slog2: report.slog2().map(Path::to_path_buf),
+        result: match failures.is_empty() {
+            true => Ok(()),
+            false => Err("not all files could be written".to_owned()),
+        },
     }
 }
 
@@ -180,7 +178,7 @@ fn grouped(n: u64) -> String {
 }
 
 /// A path as seen from where the program began, which is where its user is, wherever the program has gone.
-fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     path.strip_prefix(environment::home())
         .unwrap_or(path)
         .display()

@@ -23,7 +23,7 @@ use trace_formats::slog2::TreeOptions;
 use unify::scan::Scan;
 
 /// Bytes that rank 0 writes into each file, so that the others know that they have opened the same one.
-const MARK_BYTES: usize = 16;
+pub const MARK_BYTES: usize = 16;
 
 /// A file that all ranks write to.
 struct SharedFile {
@@ -161,7 +161,7 @@ fn part(file: &mut Option<SharedFile>) -> Option<&mut dyn PartFile> {
 }
 
 /// Bytes that are not in a file by chance.
-fn mark() -> [u8; MARK_BYTES] {
+pub fn mark() -> [u8; MARK_BYTES] {
     let mut mark = [0; MARK_BYTES];
     // Without random numbers, process number and time tell files apart well enough.
     let random = File::open("/dev/urandom").and_then(|mut chance| chance.read_exact(&mut mark));

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::filter;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::tell;
+use crate::trace_files::archive_parts;
 use crate::trace_files::clog2;
 use crate::trace_files::dumpi;
 use crate::trace_files::format::Format;
@@ -20,6 +21,7 @@ use crate::trace_files::target::{OutputFile, Target};
 use crate::trace_files::trace::TraceInput;
 use crate::updates::write_updated;
 use std::path::{Path, PathBuf};
+use trace_formats::otf2::ArchivePart;
 use trace_formats::paje;
 use trace_formats::slog2::{
     self, ConvertError, ConvertOptions, Slog2Conversion, Slog2ErrorKind, TreeOptions,
@@ -47,6 +49,8 @@ use trace_model::Losses;
   mpitrace convert run.slog2 run.pftrace          for ui.perfetto.dev
   mpitrace convert run.slog2 run.json             for Chrome, small traces
   mpitrace convert run.slog2 run.otf2             for Vampir, Scalasca and ViTE: a folder
+  mpitrace convert --part 3/8 run.slog2 run.parts        the third of eight jobs, for OTF2
+  mpitrace convert --join run.parts run.slog2 run.otf2   when all of them have ended
   mpitrace convert scorep/traces.otf2 run.slog2   a trace of Score-P
   mpitrace convert run.slog2 run.parquet          for DuckDB, pandas, polars and Spark: a folder
   mpitrace convert run.slog2 run.arrow            the same tables, larger and mapped at once
@@ -85,6 +89,12 @@ pub struct Arguments {
     /// Leave out what calls waited for, which takes three quarters of the time (to Parquet and Arrow)
     #[arg(long)]
     no_waits: bool,
+    /// Be job I of N that write an OTF2 archive together: write the locations of some of the ranks into the folder OUT
+    #[arg(long, value_name = "I/N", conflicts_with = "force")]
+    part: Option<ArchivePart>,
+    /// Make the OTF2 archive of the parts that all jobs have left in this folder, and remove them. IN is what the parts were made of
+    #[arg(long, value_name = "FOLDER", conflicts_with = "part")]
+    join: Option<PathBuf>,
     #[command(flatten)]
     overwrite: Overwrite,
     /// Print nothing if all goes well
@@ -126,6 +136,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let message = "expected a file to read, and behind it the file to write";
         return Err(Failure::Call(message.into()));
     }
+    if let Some(part) = arguments.part {
+        if arguments.to.is_some_and(|format| format != Format::Otf2) {
+            let message = "--part writes a part of an OTF2 archive, expected no other --to";
+            return Err(Failure::Call(message.into()));
+        }
+        let trace = TraceInput::open_all(inputs)?;
+        report_losses(&archive_parts::write(&trace, output, part)?, output);
+        return Ok(());
+    }
     arguments.overwrite.allow(output, inputs)?;
     let mut target = Target::new(output, arguments.to, &arguments.tree)?;
     target.allow(arguments.mpe.then_some("--mpe"), &[Format::Alog])?;
@@ -148,6 +167,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return annotation(arguments, &trace, &target);
     }
     refuse_misplaced(arguments, &trace, &target)?;
+    if let Some(parts) = &arguments.join {
+        target.allow(Some("--join"), &[Format::Otf2])?;
+        archive_parts::join(&trace, parts, &target)?;
+        report(&Losses::default(), &target, arguments.quiet);
+        return Ok(());
+    }
     let losses = match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => return clog2_to_slog2(arguments, &trace, &target),
         (Format::Paje, Format::Paje) => return paje_to_paje(arguments, &trace, &target),

@@ -273,9 +273,9 @@ options! {
     "Where it goes" {
         /// Files that MPI_Finalize writes. `auto`: SLOG2, and in runs of at most 4096 ranks DUMPI, which has a file for each rank.
         /// `mpitrace convert` makes CLOG2 of an SLOG2 file; ask for `clog2` here if every record of MPE is needed, or to join the traces of
-        /// several worlds. `otf2` is an archive for Vampir, Scalasca and ViTE, the folder `NAME.otf2`, and SLOG2. Rank 0 has the command
-        /// make it of the SLOG2 file while the others wait, at most the time of `deadline`; so it is no part of `all`. For a long run
-        /// `mpitrace convert` makes it later.
+        /// several worlds. `otf2` is an archive for Vampir, Scalasca and ViTE, the folder `NAME.otf2`, and SLOG2. The ranks have the command
+        /// make it of the SLOG2 file, at most 16 of them a part each, within the time of `deadline`; so it is no part of `all`. For a long
+        /// run `mpitrace convert` makes it later.
         "outputs" => outputs: OutputSet = OutputSet::AUTO;
 
         /// Directory of the files: `output` and `fileroot` start from here unless they begin with `/`.

@@ -93,11 +93,21 @@ impl CommNames {
         else {
             return;
         };
+        self.name(comm, rank, String::from_utf8_lossy(text).into_owned());
+    }
+
+    /// Takes a name that a rank gives to the communicator with this number.
+    pub fn name(&mut self, comm: i32, rank: i32, name: String) {
         let known = self.names.get(&comm);
         if known.is_none_or(|(known, _)| rank <= *known) {
-            let name = String::from_utf8_lossy(text).into_owned();
             self.names.insert(comm, (rank, name));
         }
+    }
+
+    /// The names so far: number of the communicator, rank that has given the name, name.
+    pub fn iter(&self) -> impl Iterator<Item = (i32, i32, &str)> {
+        let names = self.names.iter();
+        names.map(|(comm, (rank, name))| (*comm, *rank, name.as_str()))
     }
 
     /// The name of the communicator with this number.

@@ -6,6 +6,7 @@
 //! modules have what single formats need beyond that.
 
 pub mod annotation;
+pub mod archive_parts;
 pub mod clog2;
 mod damage;
 pub mod dumpi;

@@ -290,6 +290,52 @@ fn every_format_becomes_an_archive() {
     );
 }
 
+/// Jobs that write an archive together make what one process makes.
+#[test]
+fn an_archive_is_joined_of_parts() {
+    let Some(folder) = folder() else {
+        return;
+    };
+    let at = folder.path();
+    let part = |nth| ["convert", "-q", "--part", nth, "run.slog2", "run.parts"];
+    let join = [
+        "convert",
+        "-q",
+        "--join",
+        "run.parts",
+        "run.slog2",
+        "joined.otf2",
+    ];
+    for bad in ["0/2", "3/2", "2", "x/2"] {
+        fails(at, &part(bad), 2, "expected I/N, such as 3/8");
+    }
+    fails(at, &join, 1, "run.parts: No such file");
+    succeeds(at, &part("2/2"));
+    let missing = "run.parts: these are not all the parts of this archive";
+    fails(at, &join, 1, missing);
+    fails(at, &part("2/2"), 1, "part-2-of-2: File exists");
+    succeeds(at, &part("1/2"));
+    let to_slog2 = ["convert", "--join", "run.parts", "run.slog2", "x.slog2"];
+    fails(at, &to_slog2, 2, "--join has no meaning for x.slog2");
+    let other = [&part("1/2")[..], &["--to", "alog"]].concat();
+    fails(at, &other, 2, "--part writes a part of an OTF2 archive");
+    assert_eq!(names(at), ["run.parts", "run.slog2"]);
+    succeeds(at, &join);
+    assert_eq!(names(at), ["joined.otf2", "run.slog2"]);
+    succeeds(at, &["convert", "-q", "run.slog2", "run.otf2"]);
+    let by_location = |archive| {
+        let mut found: BTreeMap<u64, Vec<(String, u64, String)>> = BTreeMap::new();
+        for (kind, location, time, rest) in printed(at, archive)? {
+            // Without references such as `<12>`.
+            let words = rest.split(' ').filter(|word| !word.starts_with('<'));
+            let rest = words.collect::<Vec<_>>().join(" ");
+            found.entry(location).or_default().push((kind, time, rest));
+        }
+        Some(found)
+    };
+    assert_eq!(by_location("joined.otf2"), by_location("run.otf2"));
+}
+
 /// Names in a folder, sorted.
 fn names(at: &Path) -> Vec<String> {
     let names = fs::read_dir(at).expect("folder");

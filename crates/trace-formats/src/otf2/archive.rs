@@ -10,6 +10,7 @@ use super::error::{Otf2Error, Otf2ErrorKind};
 use super::event::{Attribute, AttributeValue, Event};
 use super::folder::ARCHIVE_NAME;
 use super::library::{self, FLUSH, Functions, MEMORY, Object};
+use super::mapping::MappingTable;
 
 /// Bytes of the buffer of a location, the fewest that the library takes.
 const EVENT_BYTES: u64 = 256 << 10;
@@ -175,18 +176,22 @@ impl Archive {
         Ok(())
     }
 
-    /// Completes the events and the definitions of each location, has `define` write the definitions of the archive, and closes it. `define`
-    /// gets the number of events of each location, in the order in which they were added.
+    /// Completes the events of the locations for which `is_own` holds, and gives their numbers of events, in the order in which the locations
+    /// were added; of others 0.
     ///
     /// # Errors
-    /// When the library refuses, or `define` does.
-    pub(super) fn close(
-        mut self,
-        define: impl FnOnce(&DefinitionWriter, &[u64]) -> Result<(), Otf2Error>,
-    ) -> Result<(), Otf2Error> {
+    /// When the library refuses: the disk is full.
+    pub(super) fn close_events(
+        &mut self,
+        is_own: impl Fn(usize) -> bool,
+    ) -> Result<Vec<u64>, Otf2Error> {
         let (f, archive) = (self.functions, self.archive);
         let mut counts = Vec::with_capacity(self.writers.len());
         for location in 0..self.writers.len() {
+            if !is_own(location) {
+                counts.push(0);
+                continue;
+            }
             let (id, writer) = self.writers[location];
             // Readers want the file of a location without events, too.
             let writer = match writer.is_null() {
@@ -209,18 +214,36 @@ impl Archive {
             }
             counts.push(count);
         }
-        // SAFETY: The archive is open, all event writers are closed, and those of definitions are closed one after the other.
+        // SAFETY: The archive is open, and all event writers are closed.
+        unsafe { check(f, "OTF2_Archive_CloseEvtFiles", (f.close_events)(archive))? };
+        Ok(counts)
+    }
+
+    /// Completes the definitions of each location, which are the mapping tables that `tables_of` gives for it, by its position; has `define` write the
+    /// definitions of the archive, and closes it. The events are complete.
+    ///
+    /// # Errors
+    /// When the library refuses, or `define` does.
+    pub(super) fn close<'t>(
+        self,
+        tables_of: impl Fn(usize) -> &'t [MappingTable],
+        define: impl FnOnce(&DefinitionWriter) -> Result<(), Otf2Error>,
+    ) -> Result<(), Otf2Error> {
+        let (f, archive) = (self.functions, self.archive);
+        // SAFETY: The archive is open, and the writers of definitions are closed one after the other.
         unsafe {
-            check(f, "OTF2_Archive_CloseEvtFiles", (f.close_events)(archive))?;
             check(
                 f,
                 "OTF2_Archive_OpenDefFiles",
                 (f.open_definitions)(archive),
             )?;
-            for &(id, _) in &self.writers {
+            for (location, &(id, _)) in self.writers.iter().enumerate() {
                 let writer = (f.definition_writer)(archive, id);
                 if writer.is_null() {
                     return Err(refused(f, "OTF2_Archive_GetDefWriter"));
+                }
+                for table in tables_of(location) {
+                    write_mapping(f, writer, table)?;
                 }
                 check(
                     f,
@@ -239,7 +262,7 @@ impl Archive {
         if writer.is_null() {
             return Err(refused(f, "OTF2_Archive_GetGlobalDefWriter"));
         }
-        define(&DefinitionWriter::new(f, writer), &counts)?;
+        define(&DefinitionWriter::new(f, writer))?;
         // SAFETY: Nothing of the archive is used after this.
         unsafe {
             check(
@@ -255,6 +278,30 @@ impl Archive {
             check(f, "OTF2_Archive_Close", (f.archive_close)(archive))
         }
     }
+}
+
+/// Writes a mapping table into the definitions of a location.
+///
+/// # Safety
+/// The writer of definitions is open.
+unsafe fn write_mapping(
+    f: &'static Functions,
+    writer: Object,
+    table: &MappingTable,
+) -> Result<(), Otf2Error> {
+    let MappingTable { kind, references } = table;
+    // SAFETY: The library copies the references, of which there are so many.
+    let map = unsafe { (f.id_map_of_array)(references.len() as u64, references.as_ptr(), true) };
+    if map.is_null() {
+        return Err(refused(f, "OTF2_IdMap_CreateFromUint32Array"));
+    }
+    // SAFETY: The writer is open, the map is not used after this.
+    let code = unsafe {
+        let code = (f.write_mapping)(writer, *kind, map);
+        (f.id_map_free)(map);
+        code
+    };
+    check(f, "OTF2_DefWriter_WriteMappingTable", code)
 }
 
 /// Permits as many open files as this process may permit itself: a location whose events fill a buffer keeps its file open.

@@ -97,7 +97,7 @@ impl EventMaker {
                 region.at_end = self.begin_access(location, time, &place, kind, &values)?;
             }
             RegionCall::Disk(effect) => {
-                region.at_end = self.begin_disk(location, time, effect, &values)?;
+                region.at_end = self.begin_disk(location, time, process, effect, &values)?;
             }
         }
         if let Some(inside) = self.inside.get_mut(location) {

@@ -157,7 +157,11 @@ impl Comms {
             let found = known.binary_search_by_key(&Some(*rank), |process| process.rank);
             found.ok().map(|at| at as u64)
         };
-        let members: Vec<u64> = ranks.iter().filter_map(of_rank).collect();
+        self.group_of_members(ranks.iter().filter_map(of_rank).collect())
+    }
+
+    /// Reference of the group of the processes at these positions, in this order.
+    pub(super) fn group_of_members(&mut self, members: Vec<u64>) -> u32 {
         if let Some(&known) = self.named_groups.get(&members) {
             return known;
         }
@@ -174,7 +178,12 @@ impl Comms {
     /// Reference of the intercommunicator between two groups; `None` if a process is in both.
     fn pair(&mut self, one: i32, other: i32) -> Option<u32> {
         let (&a, &b) = (self.by_number.get(&one)?, self.by_number.get(&other)?);
-        let groups = [a.min(b), a.max(b)];
+        self.pair_of_groups([a.min(b), a.max(b)])
+    }
+
+    /// Reference of the intercommunicator between the groups of two communicators, by their positions, the lower one first; `None` if a process is in
+    /// both, or there are no such groups.
+    pub(super) fn pair_of_groups(&mut self, groups: [usize; 2]) -> Option<u32> {
         if let Some(&at) = self.pairs.get(&(groups[0], groups[1])) {
             return u32::try_from(at).ok();
         }
@@ -185,12 +194,36 @@ impl Comms {
         if right.iter().any(|(_, process)| processes.contains(process)) {
             return None;
         }
+        let number = |at: usize| match self.definitions.get(at) {
+            Some(CommDefinition::Intra { number, .. }) => *number,
+            _ => 0,
+        };
+        let [one, other] = groups.map(number);
+        // Whichever side tells of it first.
+        let name = format!("communicators {} and {}", one.min(other), one.max(other));
         let at = self.definitions.len();
-        let name = format!("communicators {one} and {other}");
         self.definitions
             .push(CommDefinition::Inter { name, groups });
         self.pairs.insert((groups[0], groups[1]), at);
         u32::try_from(at).ok()
+    }
+
+    /// Positions of the groups of the intercommunicators, in the order of their references, which come after those of the communicators with one group.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = [usize; 2]> {
+        self.definitions.iter().filter_map(|comm| match comm {
+            CommDefinition::Inter { groups, .. } => Some(*groups),
+            CommDefinition::Intra { .. } => None,
+        })
+    }
+
+    /// Number of communicators with one group, which have the first references.
+    pub(super) fn intra_count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Groups that are no communicators, in the order of their references, which come after those of the communicators.
+    pub(super) fn other_groups(&self) -> &[Vec<u64>] {
+        &self.other_groups
     }
 
     /// Communicators in the order of their references.

@@ -5,6 +5,7 @@ use super::definition_writer::DefinitionWriter;
 use super::error::Otf2Error;
 use super::events::EventMaker;
 use super::files::{MPI_IO, POSIX};
+use super::mapping::MappingTable;
 use super::numbers::{IO_PARADIGM_OF_SYSTEM, domain, group_type, io_class, metric_mode};
 use trace_model::{Losses, hash::Map};
 
@@ -19,7 +20,32 @@ impl EventMaker {
     /// # Errors
     /// When the library refuses.
     pub(super) fn finish(mut self) -> Result<Losses, Otf2Error> {
-        self.complete_until(u64::MAX - 1)?;
+        let counts = self.end_part()?;
+        self.define(&counts, |_| &[])
+    }
+
+    /// Completes the events of the part that is written, and gives the number of events of each location, by position.
+    ///
+    /// # Errors
+    /// When the library refuses.
+    pub(super) fn end_part(&mut self) -> Result<Vec<u64>, Otf2Error> {
+        self.complete_all()?;
+        let processes = self.places.locations.iter();
+        let own: Vec<bool> = processes.map(|at| self.is_own(at.process)).collect();
+        let is_own = |location: usize| own.get(location).copied().unwrap_or(false);
+        self.archive.close_events(is_own)
+    }
+
+    /// Writes the definitions of the archive whose events are written, and says what it could not hold. `counts` has the number of events of each
+    /// location, by position, `tables_of` gives its mapping tables.
+    ///
+    /// # Errors
+    /// When the library refuses.
+    pub(super) fn define<'t>(
+        mut self,
+        counts: &[u64],
+        tables_of: impl Fn(usize) -> &'t [MappingTable],
+    ) -> Result<Losses, Otf2Error> {
         let names = Names::new(&mut self);
         let EventMaker {
             archive,
@@ -36,7 +62,7 @@ impl EventMaker {
             ..
         } = self;
         let (first, last) = span.unwrap_or((0, 0));
-        archive.close(|writer, counts| {
+        archive.close(tables_of, |writer| {
             writer.clock(first, last - first + 1)?;
             for (reference, text) in (0u32..).zip(strings.texts()) {
                 writer.string(reference, text)?;

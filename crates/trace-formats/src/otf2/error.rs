@@ -30,6 +30,8 @@ pub enum Otf2ErrorKind {
         /// What is wrong there.
         message: String,
     },
+    /// These are not all the parts of the archive, as this version writes them.
+    NoPart,
     /// The archive has no name, or one that C functions cannot take.
     Name,
     /// The archive could not be created, or not be renamed.
@@ -51,6 +53,9 @@ impl fmt::Display for Otf2ErrorKind {
                 write!(f, "the OTF2 library says in {function}: {message}")
             }
             Otf2ErrorKind::Part { place, message } => write!(f, "{place}: {message}"),
+            Otf2ErrorKind::NoPart => f.write_str(
+                "these are not all the parts of this archive, as this version of mpitrace writes them",
+            ),
             Otf2ErrorKind::Name => f.write_str("no name for an OTF2 archive, which is a folder"),
             Otf2ErrorKind::Io(error) => error.fmt(f),
         }
@@ -63,6 +68,7 @@ trace_model::fault_kind!(
         | Otf2ErrorKind::OldLibrary(_)
         | Otf2ErrorKind::Library { .. }
         | Otf2ErrorKind::Part { .. }
+        | Otf2ErrorKind::NoPart
         | Otf2ErrorKind::Name
 );
 

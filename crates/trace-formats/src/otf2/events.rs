@@ -18,6 +18,7 @@ use super::info::AttributeTable;
 use super::metrics::MetricTable;
 use super::numbers::{TIMELINE_COMM, value_type};
 use super::one_sided::OneSidedTable;
+use super::part::ArchivePart;
 use super::places::{LinePlace, Places};
 use super::requests::RequestTable;
 use super::strings::StringTable;
@@ -63,12 +64,16 @@ pub(super) enum EndEvent {
     Window([Option<WindowEvent>; 2]),
 }
 
-/// A file operation that is complete at a time that is known before: time in ns, then what the event needs.
-pub(super) type Completion = Reverse<(u64, usize, u64, u32, u64)>;
+/// A file operation that is complete at a time that is known before: time in ns, its number, position of its location, its handle and its bytes.
+pub(super) type Completion = Reverse<(u64, u64, usize, u32, u64)>;
 
 /// Makes events of points, and collects the definitions of what they refer to.
 pub(super) struct EventMaker {
     pub(super) archive: Archive,
+    /// The part of the archive that is written.
+    pub(super) part: ArchivePart,
+    /// By position of a process whether its locations are in the part.
+    own: Vec<bool>,
     pub(super) strings: StringTable,
     pub(super) attributes: AttributeTable,
     pub(super) regions: Vec<RegionDefinition>,
@@ -84,7 +89,8 @@ pub(super) struct EventMaker {
     pub(super) one_sided: OneSidedTable,
     /// Split accesses that have begun, by process and handle: number and bytes.
     pub(super) split: Map<(usize, u32), (u64, u64)>,
-    pub(super) completions: BinaryHeap<Completion>,
+    /// By own location of a thread the completions that are still to come.
+    pub(super) completions: Map<usize, BinaryHeap<Completion>>,
     pub(super) categories: Map<i32, CategoryEntry>,
     /// By location the regions that it is in, the inner ones last.
     pub(super) inside: Vec<Vec<OpenRegion>>,
@@ -99,9 +105,10 @@ pub(super) struct EventMaker {
 }
 
 impl EventMaker {
-    /// Begins the archive of a trace. `create` makes it, given the number of members of the largest group.
+    /// Begins this part of the archive of a trace. `create` makes it, given the number of members of the largest group.
     pub(super) fn new(
         definitions: &Definitions,
+        part: ArchivePart,
         create: impl FnOnce(usize) -> Result<Archive, Otf2Error>,
     ) -> Result<Self, Otf2Error> {
         let mut losses = Losses::default();
@@ -114,6 +121,8 @@ impl EventMaker {
         let mut maker = EventMaker {
             inside: places.locations.iter().map(|_| Vec::new()).collect(),
             archive,
+            part,
+            own: part.processes(&places),
             places,
             comms,
             comm_names: CommNames::new(definitions),
@@ -128,7 +137,7 @@ impl EventMaker {
             windows: WindowTable::default(),
             one_sided: OneSidedTable::default(),
             split: Map::default(),
-            completions: BinaryHeap::new(),
+            completions: Map::default(),
             categories: Map::default(),
             nesting: Map::default(),
             open: Map::default(),
@@ -151,6 +160,24 @@ impl EventMaker {
         }
         let first = *drawable.vertices.first()?;
         Some(self.times.vertices(drawable, first, &mut self.losses))
+    }
+
+    /// Whether events of this part need a drawable: it lies on a timeline of the part, or tells of files, whoever does.
+    pub(super) fn concerns_part(&self, drawable: &Drawable<'_>) -> bool {
+        if self.part.is_whole() {
+            return true;
+        }
+        let meaning = self.categories.get(&drawable.category);
+        let meaning = meaning.map(|entry| entry.meaning);
+        let mut places = (drawable.vertices.iter()).filter_map(|v| self.places.of_line(v.line));
+        matches!(meaning, Some(Meaning::FileName | Meaning::FileFact))
+            || places.any(|place| self.is_own(place.process))
+    }
+
+    /// Whether the locations of the process at this position are in the part.
+    #[inline]
+    pub(super) fn is_own(&self, process: usize) -> bool {
+        self.own.get(process).copied().unwrap_or(false)
     }
 
     /// Notes what the points of a drawable will need. False if the archive cannot hold it.
@@ -251,10 +278,18 @@ impl EventMaker {
     }
 
     fn point(&mut self, point: &DrawablePoint) -> Result<(), Otf2Error> {
+        let Some(place) = self.places.of_line(point.line) else {
+            return Ok(());
+        };
+        // What another part writes.
+        if !self.is_own(place.process) {
+            return Ok(());
+        }
         let time = self.times.ns(point.time);
         let (first, last) = self.span.unwrap_or((time, time));
         let time = time.max(last);
-        self.complete_until(time)?;
+        self.files.now = time;
+        self.complete_until(place.location, time)?;
         self.span = Some((first, time));
         match point.what {
             PointKind::Enter => {

@@ -4,6 +4,7 @@ use trace_model::hash::Map;
 
 use super::definition_writer::HandleDefinition;
 use super::numbers::UNDEFINED_REF;
+use super::operation_numbers::OperationNumbers;
 use super::strings::StringTable;
 
 /// References of the two interfaces to files.
@@ -35,6 +36,10 @@ pub(super) struct FileTable {
     files: Vec<u32>,
     by_name: Map<u32, u32>,
     handles: Vec<HandleDefinition>,
+    /// Of each handle the time at which it was first named, ns.
+    named_at: Vec<u64>,
+    /// Time of the event that is being written, ns.
+    pub(super) now: u64,
     by_key: Map<(u32, u8, u32), u32>,
     /// References of the paths that the trace gives its files.
     paths: Map<i64, u32>,
@@ -45,7 +50,7 @@ pub(super) struct FileTable {
     /// Files that hold no data of the program.
     side_files: Map<i64, ()>,
     touched: Map<Thread, TouchedFile>,
-    last_id: u64,
+    operations: OperationNumbers,
 }
 
 impl FileTable {
@@ -95,10 +100,9 @@ impl FileTable {
         (Some(touched.call) == call).then_some(*touched)
     }
 
-    /// A number for an operation, which no other one has.
-    pub(super) fn next_operation(&mut self) -> u64 {
-        self.last_id += 1;
-        self.last_id
+    /// A number for an operation of a process, which no other one has.
+    pub(super) fn next_operation(&mut self, process: usize) -> u64 {
+        self.operations.next(process)
     }
 
     /// Reference of the name of a file of the trace: its path, or else its number.
@@ -110,7 +114,7 @@ impl FileTable {
     }
 
     /// Reference of the handle for a file with this name.
-    fn handle(&mut self, name: u32, paradigm: u8, comm: u32) -> u32 {
+    pub(super) fn handle(&mut self, name: u32, paradigm: u8, comm: u32) -> u32 {
         if let Some(&handle) = self.by_key.get(&(name, paradigm, comm)) {
             return handle;
         }
@@ -131,6 +135,7 @@ impl FileTable {
             comm,
             parent: UNDEFINED_REF,
         });
+        self.named_at.push(self.now);
         self.by_key.insert((name, paradigm, comm), handle);
         handle
     }
@@ -201,6 +206,11 @@ impl FileTable {
             self.opened.insert((process, number), handle);
         }
         Some(handle)
+    }
+
+    /// The handles as they were named, each with the time at which that was first, ns; in the order of their references.
+    pub(super) fn named_handles(&self) -> impl Iterator<Item = (u64, &HandleDefinition)> {
+        self.named_at.iter().copied().zip(&self.handles)
     }
 
     /// References of the names of files.

@@ -44,22 +44,32 @@ impl EventMaker {
         }
     }
 
-    /// Writes the completions of file operations until a time in ns, those of one ns later among them: times of calls are rounded.
-    pub(super) fn complete_until(&mut self, time: u64) -> Result<(), Otf2Error> {
-        while let Some(Reverse((complete, ..))) = self.completions.peek()
+    /// Writes the completions of a thread's file operations until a time in ns, those of one ns later among them: times of calls are rounded.
+    /// `thread` is the position of the thread's own location.
+    pub(super) fn complete_until(&mut self, thread: usize, time: u64) -> Result<(), Otf2Error> {
+        let Some(waiting) = self.completions.get_mut(&thread) else {
+            return Ok(());
+        };
+        while let Some(Reverse((complete, ..))) = waiting.peek()
             && *complete <= time.saturating_add(1)
         {
-            let Some(Reverse((complete, location, id, handle, bytes))) = self.completions.pop()
-            else {
+            let Some(Reverse((complete, id, location, handle, bytes))) = waiting.pop() else {
                 break;
             };
-            let (first, last) = self.span.unwrap_or((complete, complete));
-            let at = complete.min(time).max(last);
-            self.span = Some((first, at));
+            let at = complete.min(time);
+            let (first, last) = self.span.unwrap_or((at, at));
+            self.span = Some((first, last.max(at)));
             let event = Event::IoComplete { handle, bytes, id };
             self.archive.write(location, at, &event)?;
         }
         Ok(())
+    }
+
+    /// Writes the completions that are left.
+    pub(super) fn complete_all(&mut self) -> Result<(), Otf2Error> {
+        let threads: Vec<usize> = self.completions.keys().copied().collect();
+        let mut all = threads.into_iter();
+        all.try_for_each(|thread| self.complete_until(thread, u64::MAX - 1))
     }
 
     /// An MPI_File function begins to read or to write.
@@ -90,7 +100,7 @@ impl EventMaker {
                 None => EndEvent::None,
             });
         }
-        let id = self.files.next_operation();
+        let id = self.files.next_operation(process);
         let bytes = values.bytes.unwrap_or(0);
         let mut flags = io_flag::NONE;
         if kind.collective {
@@ -120,8 +130,9 @@ impl EventMaker {
             kind.phase,
         ) {
             (Some(after), _) => {
-                let complete = (time.saturating_add(after), location, id, handle, bytes);
-                self.completions.push(Reverse(complete));
+                let complete = (time.saturating_add(after), id, location, handle, bytes);
+                let waiting = self.completions.entry(place.location).or_default();
+                waiting.push(Reverse(complete));
             }
             (None, Phase::Begin) => {
                 self.split.insert((process, handle), (id, bytes));
@@ -139,6 +150,7 @@ impl EventMaker {
         &mut self,
         location: usize,
         time: u64,
+        process: usize,
         effect: DiskEffect,
         values: &CallValues<'_>,
     ) -> Result<EndEvent, Otf2Error> {
@@ -153,7 +165,7 @@ impl EventMaker {
             }
             DiskEffect::Transfer(mode) => {
                 let handle = self.files.posix(file, &mut self.strings);
-                let id = self.files.next_operation();
+                let id = self.files.next_operation(process);
                 let done = values.result.and_then(|done| u64::try_from(done).ok());
                 let (asked, done) = match mode {
                     io_mode::FLUSH => (0, 0),

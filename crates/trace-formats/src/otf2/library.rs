@@ -71,6 +71,9 @@ functions! {
     event_writer = "OTF2_Archive_GetEvtWriter"(Object, u64) -> Object;
     close_event_writer = "OTF2_Archive_CloseEvtWriter"(Object, Object) -> ErrorCode;
     definition_writer = "OTF2_Archive_GetDefWriter"(Object, u64) -> Object;
+    id_map_of_array = "OTF2_IdMap_CreateFromUint32Array"(u64, *const u32, bool) -> Object;
+    id_map_free = "OTF2_IdMap_Free"(Object);
+    write_mapping = "OTF2_DefWriter_WriteMappingTable"(Object, u8, Object) -> ErrorCode;
     close_definition_writer = "OTF2_Archive_CloseDefWriter"(Object, Object) -> ErrorCode;
     global_writer = "OTF2_Archive_GetGlobalDefWriter"(Object) -> Object;
     close_global_writer = "OTF2_Archive_CloseGlobalDefWriter"(Object, Object) -> ErrorCode;

@@ -38,6 +38,16 @@ pub(super) mod value_type {
     pub const COMM: u8 = 17;
 }
 
+/// `OTF2_MappingType`: what the references of a mapping table stand for.
+pub(super) mod mapping {
+    pub const STRING: u8 = 0;
+    pub const ATTRIBUTE: u8 = 1;
+    pub const GROUP: u8 = 4;
+    pub const COMM: u8 = 6;
+    pub const RMA_WIN: u8 = 8;
+    pub const IO_HANDLE: u8 = 13;
+}
+
 /// `OTF2_Paradigm`: what a region belongs to.
 pub(super) mod paradigm {
     pub const USER: u8 = 1;

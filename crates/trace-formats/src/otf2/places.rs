@@ -126,6 +126,14 @@ impl Places {
         places
     }
 
+    /// Position of the location with this number; one that is not known is added.
+    pub(super) fn of_id(&mut self, id: u64, name: &str, process: usize) -> usize {
+        match self.by_id.get(&id) {
+            Some(&known) => known,
+            None => self.add(id, name.to_owned(), process),
+        }
+    }
+
     /// Adds a location, under the number `id` or the next one that is free.
     fn add(&mut self, mut id: u64, name: String, process: usize) -> usize {
         let mut tries = 0;

@@ -38,8 +38,8 @@ pub(super) struct RequestTable {
     operations: Map<Key, (u64, Operation)>,
     /// The greatest request so far, by process and whether it is a receive.
     greatest: Map<(usize, bool), u32>,
-    /// Operations whose request was not greater than those before.
-    repeated: u64,
+    /// By process its operations whose request was not greater than those before.
+    repeated: Map<usize, u64>,
 }
 
 /// Bits of the number of an operation that tell its request.
@@ -73,8 +73,9 @@ impl RequestTable {
             Entry::Vacant(entry) => _ = entry.insert(request),
             Entry::Occupied(mut entry) if request > *entry.get() => _ = entry.insert(request),
             Entry::Occupied(_) => {
-                self.repeated += 1;
-                repeated = self.repeated;
+                let count = self.repeated.entry(process).or_default();
+                *count += 1;
+                repeated = *count;
             }
         }
         let id = request_id(request, key.is_receive, repeated);

@@ -28,7 +28,9 @@ impl EventMaker {
         let process = place.process;
         if call == WindowCall::Make {
             let reference = self.comms.reference(place.comm);
-            let window = self.windows.make(process, handle, place.comm, reference);
+            let window = self
+                .windows
+                .make(process, handle, (place.comm, reference), time);
             self.write_window(location, time, WindowEvent::Begin)?;
             let end = WindowEvent::End {
                 op: collective::CREATE_HANDLE,
@@ -69,7 +71,7 @@ impl EventMaker {
             (WindowCall::OneSided(_) | WindowCall::Lock | WindowCall::Unlock, None) => [None, None],
             (WindowCall::Flush { .. }, _) => [None, None],
             (WindowCall::OneSided(kind), Some(target)) => {
-                let id = self.windows.next_operation();
+                let id = self.windows.next_operation(process);
                 let place = (process, window, target);
                 if !self.one_sided.begin(place, id, values.request) {
                     let what =

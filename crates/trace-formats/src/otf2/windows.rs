@@ -2,6 +2,8 @@
 
 use trace_model::hash::Map;
 
+use super::operation_numbers::OperationNumbers;
+
 /// A window of the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
@@ -26,29 +28,64 @@ pub(super) struct WindowTable {
     by_handle: Map<(usize, u32), Window>,
     /// Reference of the group of the epoch of a process at a window: of those that may come, or those to which the rank goes.
     epochs: Map<(usize, u32, bool), u32>,
-    /// One-sided operations so far.
-    operations: u64,
+    operations: OperationNumbers,
+    /// By reference of a window the time at which it was first made, ns.
+    made_at: Vec<u64>,
 }
 
 impl WindowTable {
-    /// The window that a call of a process makes, on a communicator of this number and reference.
+    /// The window that a call of a process makes at a time in ns, on the communicator of this number and reference.
     pub(super) fn make(
         &mut self,
         process: usize,
         handle: u32,
-        comm: i32,
-        reference: u32,
+        (comm, reference): (i32, u32),
+        time: u64,
     ) -> Window {
         let made = self.made.entry((process, comm)).or_default();
-        let definitions = &mut self.definitions;
-        let window = *self.by_order.entry((comm, *made)).or_insert_with(|| {
+        let number = *made;
+        *made += 1;
+        let window = Window {
+            reference: self.of_order((comm, reference), number, time),
+            comm,
+        };
+        self.by_handle.insert((process, handle), window);
+        window
+    }
+
+    /// Of each window the communicator, as the trace counts them, the number among that one's windows, and the time at which it was first made, ns; in the
+    /// order of their references.
+    pub(super) fn made(&self) -> Vec<(i32, u32, u64)> {
+        let mut made: Vec<(i32, u32, u64)> = self.made_at.iter().map(|&at| (0, 0, at)).collect();
+        for (&(comm, number), window) in &self.by_order {
+            if let Some(place) = made.get_mut(window.reference as usize) {
+                (place.0, place.1) = (comm, number);
+            }
+        }
+        made
+    }
+
+    /// Reference of the window with this number among those of the communicator of this number and reference. If it is new, it is made at this time in ns.
+    pub(super) fn of_order(
+        &mut self,
+        (comm, reference): (i32, u32),
+        number: u32,
+        time: u64,
+    ) -> u32 {
+        let (definitions, made_at) = (&mut self.definitions, &mut self.made_at);
+        let window = self.by_order.entry((comm, number)).or_insert_with(|| {
             definitions.push(reference);
+            made_at.push(time);
             let reference = u32::try_from(definitions.len() - 1).unwrap_or(0);
             Window { reference, comm }
         });
-        *made += 1;
-        self.by_handle.insert((process, handle), window);
-        window
+        window.reference
+    }
+
+    /// Names that processes have given to windows: reference, position of the process, name.
+    pub(super) fn given_names(&self) -> impl Iterator<Item = (u32, usize, &str)> {
+        let names = self.names.iter();
+        names.map(|(window, (process, name))| (*window, *process, name.as_str()))
     }
 
     /// The window that a process has made under this number of its own.
@@ -73,10 +110,9 @@ impl WindowTable {
         })
     }
 
-    /// Number for the next one-sided operation.
-    pub(super) fn next_operation(&mut self) -> u64 {
-        self.operations += 1;
-        self.operations - 1
+    /// Number for the next one-sided operation of a process.
+    pub(super) fn next_operation(&mut self, process: usize) -> u64 {
+        self.operations.next(process)
     }
 
     /// An epoch of a process at a window begins, with this group: of those that may come (`true`), or those to which the process goes.
@@ -114,15 +150,16 @@ mod tests {
     fn ranks_share_the_windows_of_their_communicator() {
         let mut windows = WindowTable::default();
         // Rank 0 makes a window with rank 1, one for itself, and another one with rank 1, which has made none in between.
-        let first = windows.make(0, 0, 0, 0);
-        let alone = windows.make(0, 1, 5, 3);
-        let second = windows.make(0, 2, 0, 0);
-        assert_eq!(windows.make(1, 0, 0, 0), first);
-        assert_eq!(windows.make(1, 1, 0, 0), second);
+        let first = windows.make(0, 0, (0, 0), 1);
+        let alone = windows.make(0, 1, (5, 3), 2);
+        let second = windows.make(0, 2, (0, 0), 3);
+        assert_eq!(windows.make(1, 0, (0, 0), 4), first);
+        assert_eq!(windows.make(1, 1, (0, 0), 5), second);
         assert_eq!(windows.definitions(), [0, 3, 0]);
         assert_eq!((alone.reference, alone.comm), (1, 5));
+        assert_eq!(windows.made(), [(0, 0, 1), (5, 0, 2), (0, 1, 3)]);
         // A number that comes again stands for the new one.
-        let third = windows.make(1, 0, 0, 0);
+        let third = windows.make(1, 0, (0, 0), 6);
         assert_eq!(third.reference, 3);
         assert_eq!(windows.get(1, 0), Some(third));
         for (process, name) in [(1, &b"other"[..]), (0, b"old"), (0, b"halo"), (0, b"")] {

@@ -1,6 +1,7 @@
 //! OTF2 archives, as the tool `otf2-print` of the OTF2 library prints them.
 
 mod goldens;
+mod parts;
 mod printed;
 mod random;
 mod read;
@@ -46,5 +47,7 @@ pub fn archive(
     drawables: &[OwnedDrawable],
 ) -> Option<(PrintedArchive, Losses)> {
     let (folder, losses) = written(definitions, drawables)?;
-    Some((PrintedArchive::of(&folder.path().join("run.otf2"))?, losses))
+    let archive = PrintedArchive::of(&folder.path().join("run.otf2"))?;
+    parts::same_in_parts(definitions, drawables, &archive);
+    Some((archive, losses))
 }

@@ -199,15 +199,15 @@ const EXPECTED: &[Expected] = &[
     ("IO_CREATE_HANDLE", 0, 44, "Handle: \"out.dat\", Access Mode: READ_WRITE, Creation Flags: NONE, Status Flags: NONE", ""),
     ("LEAVE", 0, 44, "Region: \"MPI_File_open\"", ""),
     ("ENTER", 0, 45, "Region: \"MPI_File_iwrite_at\"", "(\"CallID\"; UINT64; 18), (\"bytes\"; INT64; 64), (\"offset\"; INT64; 128)"),
-    ("IO_OPERATION_BEGIN", 0, 45, "Handle: \"out.dat\", Mode: WRITE, Operation Flags: {NON_BLOCKING}, Bytes Request: 64, Matching Id: 1", ""),
+    ("IO_OPERATION_BEGIN", 0, 45, "Handle: \"out.dat\", Mode: WRITE, Operation Flags: {NON_BLOCKING}, Bytes Request: 64, Matching Id: 0", ""),
     ("ENTER", OVERLAP, 46, "Region: \"pwrite\"", "(\"CallID\"; UINT64; 18), (\"file\"; INT64; 3), (\"fd\"; INT64; 9), (\"size\"; INT64; 64), (\"result\"; INT64; 60), (\"operation\"; INT64; 2)"),
-    ("IO_OPERATION_BEGIN", OVERLAP, 46, "Handle: \"out.dat\", Mode: WRITE, Operation Flags: NONE, Bytes Request: 64, Matching Id: 2", ""),
-    ("IO_OPERATION_ISSUED", 0, 47, "Handle: \"out.dat\", Matching Id: 1", ""),
+    ("IO_OPERATION_BEGIN", OVERLAP, 46, "Handle: \"out.dat\", Mode: WRITE, Operation Flags: NONE, Bytes Request: 64, Matching Id: 1", ""),
+    ("IO_OPERATION_ISSUED", 0, 47, "Handle: \"out.dat\", Matching Id: 0", ""),
     ("LEAVE", 0, 47, "Region: \"MPI_File_iwrite_at\"", ""),
-    ("IO_OPERATION_COMPLETE", OVERLAP, 48, "Handle: \"out.dat\", Bytes Result: 60, Matching Id: 2", ""),
+    ("IO_OPERATION_COMPLETE", OVERLAP, 48, "Handle: \"out.dat\", Bytes Result: 60, Matching Id: 1", ""),
     ("LEAVE", OVERLAP, 48, "Region: \"pwrite\"", ""),
     ("ENTER", 0, 49, "Region: \"MPI_Wait\"", ""),
-    ("IO_OPERATION_COMPLETE", 0, 50, "Handle: \"out.dat\", Bytes Result: 64, Matching Id: 1", ""),
+    ("IO_OPERATION_COMPLETE", 0, 50, "Handle: \"out.dat\", Bytes Result: 64, Matching Id: 0", ""),
     ("LEAVE", 0, 50, "Region: \"MPI_Wait\"", ""),
     ("ENTER", 0, 51, "Region: \"MPI_File_close\"", "(\"CallID\"; UINT64; 19), (\"handle\"; INT64; 0)"),
     ("IO_DESTROY_HANDLE", 0, 52, "Handle: \"out.dat\"", ""),
@@ -218,6 +218,11 @@ const EXPECTED: &[Expected] = &[
     ("METRIC", THREAD_1, 100, "Metric: 1, 1 Value: (\"page-faults\"; UINT64; 7)", ""),
     ("LEAVE", THREAD_1, 100, "Region: \"solve\"", ""),
 ];
+
+/// The sample.
+pub fn sample() -> (Definitions, Vec<OwnedDrawable>) {
+    (sample_definitions(), sample_drawables())
+}
 
 /// A printed text without the references ` <12>`.
 pub fn without_references(text: &str) -> String {

@@ -116,10 +116,10 @@ fn one_sided_operations_tell_window_target_and_bytes() {
     let Some(found) = events(&definitions, &drawables, "RMA_") else {
         return;
     };
-    let at_origin = |rank, window, id| {
+    let at_origin = |rank, window, id: u64| {
         format!("{rank} RMA_OP_COMPLETE_NON_BLOCKING Window: \"{window}\", Matching: {id}")
     };
-    let at_target = |rank, window, id| {
+    let at_target = |rank, window, id: u64| {
         format!("{rank} RMA_OP_COMPLETE_REMOTE Window: \"{window}\", Matching: {id}")
     };
     let [process, both] = ["{PROCESS}", "{PROCESS, MEMORY}"];
@@ -134,11 +134,11 @@ fn one_sided_operations_tell_window_target_and_bytes() {
     expected.extend([
         "0 RMA_PUT Window: \"0\", Remote: 2 (\"thread 0\"), Bytes: 40, Matching: 0".to_owned(),
         "0 RMA_PUT Window: \"0\", Remote: 0 (\"thread 0\"), Bytes: 0, Matching: 1".to_owned(),
-        "2 RMA_GET Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 24, Matching: 2".to_owned(),
-        "1 RMA_ATOMIC Window: \"1\", Remote: 0 (\"thread 0\"), Type: FETCH_AND_ACCUMULATE, Sent: 4, Received: 4, Matching: 3".to_owned(),
+        "2 RMA_GET Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 24, Matching: 2199023255552".to_owned(),
+        "1 RMA_ATOMIC Window: \"1\", Remote: 0 (\"thread 0\"), Type: FETCH_AND_ACCUMULATE, Sent: 4, Received: 4, Matching: 1099511627776".to_owned(),
         "1 RMA_ACQUIRE_LOCK Window: \"1\", Remote: 0 (\"thread 0\"), Lock: 0, Type: EXCLUSIVE".to_owned(),
-        at_origin(1, 1, 3),
-        at_target(1, 1, 3),
+        at_origin(1, 1, 1099511627776),
+        at_target(1, 1, 1099511627776),
         "1 RMA_RELEASE_LOCK Window: \"1\", Remote: 0 (\"thread 0\"), Lock: 0".to_owned(),
         "2 RMA_ACQUIRE_LOCK Window: \"1\", Remote: 1 (\"thread 0\"), Lock: 0, Type: SHARED".to_owned(),
         format!("0 RMA_GROUP_SYNC Level of Synchronicity: {process}, Window: \"0\", Group: \"\""),
@@ -147,17 +147,17 @@ fn one_sided_operations_tell_window_target_and_bytes() {
         format!("0 RMA_GROUP_SYNC Level of Synchronicity: {both}, Window: \"0\", Group: \"\""),
         "0 RMA_COLLECTIVE_BEGIN".to_owned(),
         format!("0 RMA_COLLECTIVE_END Operation: BARRIER, Window: \"0\", Level of Synchronicity: {both}, Root: NONE, Sent: 0, Received: 0"),
-        at_origin(2, 1, 2),
+        at_origin(2, 1, 2199023255552),
         "1 RMA_ACQUIRE_LOCK Window: \"1\", Remote: UNDEFINED, Lock: 0, Type: SHARED".to_owned(),
-        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 1, Matching: 4".to_owned(),
-        "1 RMA_PUT Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 2, Matching: 5".to_owned(),
-        at_origin(1, 1, 5),
-        at_origin(1, 1, 4),
-        at_target(1, 1, 4),
-        at_target(1, 1, 5),
-        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 3, Matching: 6".to_owned(),
-        at_origin(1, 1, 6),
-        at_target(1, 1, 6),
+        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 1, Matching: 1099511627777".to_owned(),
+        "1 RMA_PUT Window: \"1\", Remote: 1 (\"thread 0\"), Bytes: 2, Matching: 1099511627778".to_owned(),
+        at_origin(1, 1, 1099511627778),
+        at_origin(1, 1, 1099511627777),
+        at_target(1, 1, 1099511627777),
+        at_target(1, 1, 1099511627778),
+        "1 RMA_PUT Window: \"1\", Remote: 0 (\"thread 0\"), Bytes: 3, Matching: 1099511627779".to_owned(),
+        at_origin(1, 1, 1099511627779),
+        at_target(1, 1, 1099511627779),
         "1 RMA_RELEASE_LOCK Window: \"1\", Remote: UNDEFINED, Lock: 0".to_owned(),
         "1 RMA_COLLECTIVE_BEGIN".to_owned(),
         format!("1 RMA_COLLECTIVE_END Operation: DESTROY_HANDLE, Window: \"1\", Level of Synchronicity: {both}, Root: NONE, Sent: 0, Received: 0"),
