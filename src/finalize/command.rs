@@ -20,7 +20,7 @@ use std::time::Duration;
 use trace_model::PendingFile;
 
 const COMMAND: &str = "mpitrace";
-/// What is said of a run of the command that is not done before the deadline, at the end.
+/// What is said of a run of the command that is not done before the deadline.
 pub const LATE: &str = "not done before the deadline";
 /// Variable with the folders in which the loader looks for libraries first.
 const LIBRARY_FOLDERS: &str = "LD_LIBRARY_PATH";

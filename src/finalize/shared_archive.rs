@@ -118,7 +118,7 @@ fn by_all(
     }
     Ok(match failure {
         None => Shared::Written,
-        Some(why) if why.ends_with(command::LATE) => Shared::Late(why),
+        Some(why) if why.contains(command::LATE) => Shared::Late(why),
         why => Shared::Not(why),
     })
 }

@@ -180,6 +180,7 @@ fn files_that_rank_0_does_not_see_are_not_counted() {
     TraceSetup::new(mpi, 2).settings(&mut command, &folder);
     command
         .env("TRACE_TMPDIR", folder.path())
+        .env("TRACE_OUTPUTS", "all,otf2")
         .arg("env")
         .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
         .arg(&program)
@@ -192,4 +193,14 @@ fn files_that_rank_0_does_not_see_are_not_counted() {
         finished.story()
     );
     assert_eq!(with_ending(&out, ".bin").len(), 1);
+    // Nor can the ranks write the OTF2 archive together.
+    let why = "is not here: the folder of the trace is not shared";
+    let is_said = lines.iter().any(|line| {
+        line.contains("rank 0 alone has written the OTF2 archive: ") && line.contains(why)
+    });
+    let archives = with_ending(&out, ".otf2").len();
+    assert_eq!(archives, usize::from(is_said), "{}", finished.story());
+    if archives == 0 {
+        tests::skip("the OTF2 library is not installed");
+    }
 }

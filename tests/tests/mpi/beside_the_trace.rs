@@ -136,11 +136,12 @@ fn rank_0_writes_alone_what_another_rank_cannot(program: &Path) {
     let (program, hidden) = (program.display().to_string(), hidden.path().display());
     let words = ["-c", script, &program, &hidden.to_string()];
     let run = setup.run(Path::new("/bin/sh"), &words);
-    let told = "trace: rank 0 alone has written the OTF2 archive: rank 1 on ";
-    let why = ": OTF2 archives are read and written by the OTF2 library";
-    let mut lines = run.finished.stderr.lines();
+    let told = "trace: rank 0 alone has written the OTF2 archive: ";
+    let why = "OTF2 archives are read and written by the OTF2 library";
+    let is_it =
+        |line: &str| line.starts_with(told) && line.contains(why) && line.contains("(rank 1 on ");
     assert!(
-        lines.any(|line| line.starts_with(told) && line.contains(why)),
+        run.finished.stderr.lines().any(is_it),
         "{}",
         run.finished.story()
     );
