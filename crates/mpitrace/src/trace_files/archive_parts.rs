@@ -20,7 +20,8 @@ pub fn write(trace: &TraceInput, folder: &Path, part: ArchivePart) -> Result<Los
         _ => {}
     }
     let sink = Otf2PartSink::create(folder, part, source.definitions());
-    let sink = sink.map_err(|error| Failure::in_file(error, folder))?;
+    // The error names its file, here and below.
+    let sink = sink.map_err(|error| Failure::Data(error.to_string()))?;
     // The other processes take the other processors.
     let written = trace_model::convert(source.as_ref(), Box::new(sink));
     written.map_err(|stop| failure(named(stop, folder)))
@@ -31,7 +32,7 @@ pub fn join(trace: &TraceInput, parts: &Path, target: &Target) -> Result<(), Fai
     let source = trace.source()?;
     target.place(|path| {
         let joined = join_parts(path, source.definitions(), parts);
-        joined.map_err(|error| Failure::in_file(error, path))
+        joined.map_err(|error| Failure::Data(error.to_string()))
     })?;
     fs::remove_dir_all(parts).map_err(|error| Failure::file(parts, error))
 }
