@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_model::{FolderKind, PendingFolder};
 
-/// Most parts. Each part reads the whole SLOG2 file, which takes a processor a tenth of what writing all events takes: more parts would hardly be done
+/// Most parts. Each part reads the whole SLOG2 file, which takes a processor a third of what the whole archive takes: more parts would hardly be done
 /// sooner.
-const MAX_PARTS: i32 = 16;
+const MAX_PARTS: i32 = 8;
 /// Name of the file in the folder of the parts by which ranks see that it is the same folder.
 const MARK: &str = "mark";
 
@@ -127,9 +127,11 @@ fn by_all(
 fn part_of(rank: i32, size: i32) -> Option<String> {
     let (rank, size) = (i64::from(rank), i64::from(size));
     let parts = size.min(i64::from(MAX_PARTS));
+    let part_with = |rank: i64| rank * parts / size;
+    let nth = part_with(rank);
     // The first of the ranks whose locations are in the part.
-    let nth = (rank * parts + size - 1) / size;
-    (nth < parts && nth * size / parts == rank).then(|| format!("{}/{parts}", nth + 1))
+    let is_first = rank == 0 || part_with(rank - 1) < nth;
+    is_first.then(|| format!("{}/{parts}", nth + 1))
 }
 
 /// What rank 0 offers the others: the trace, and a folder for the parts.

@@ -274,7 +274,7 @@ options! {
         /// Files that MPI_Finalize writes. `auto`: SLOG2, and in runs of at most 4096 ranks DUMPI, which has a file for each rank.
         /// `mpitrace convert` makes CLOG2 of an SLOG2 file; ask for `clog2` here if every record of MPE is needed, or to join the traces of
         /// several worlds. `otf2` is an archive for Vampir, Scalasca and ViTE, the folder `NAME.otf2`, and SLOG2. The ranks have the command
-        /// make it of the SLOG2 file, at most 16 of them a part each, within the time of `deadline`; so it is no part of `all`. For a long
+        /// make it of the SLOG2 file, at most 8 of them a part each, within the time of `deadline`; so it is no part of `all`. For a long
         /// run `mpitrace convert` makes it later.
         "outputs" => outputs: OutputSet = OutputSet::AUTO;
 
