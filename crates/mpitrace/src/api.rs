@@ -11,7 +11,9 @@ use crate::trace_files::trace::TraceInput;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use trace_formats::slog2::{InModel, InOrder, NodeSurvey, Slog2Error, Slog2Reader, Slog2Source};
+use trace_formats::slog2::{
+    InModel, InOrder, NodeSurvey, Primitive, Slog2Error, Slog2Reader, Slog2Source, StartRange,
+};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop, TimeBBox};
 
 pub use crate::compare::{TraceComparison, compare};
@@ -23,11 +25,17 @@ pub use crate::terminal::table::Width;
 pub use crate::trace_files::time_window::TimePosition;
 pub use analysis::performance::PerformanceReport;
 #[cfg(feature = "tables")]
+pub use parts::TraceParts;
+#[cfg(feature = "tables")]
 pub use row_batches::{RowBatches, WaitColumns};
 #[cfg(feature = "tables")]
 pub use tables::{DefinitionTable, RowSelection, TableKind};
 pub use viewer_core::{CategoryColors, Theme, TimelineSelection};
+#[cfg(feature = "tables")]
+pub use waits::SharedWaits;
 
+#[cfg(feature = "tables")]
+mod parts;
 #[cfg(feature = "tables")]
 mod row_batches;
 #[cfg(feature = "tables")]
@@ -114,6 +122,7 @@ impl TraceFiles {
                 name: self.input.name(),
                 reader,
                 window,
+                ranges: vec![StartRange::default()],
             })),
             (Some(reader), None) => {
                 let survey = self.survey(&reader)?;
@@ -176,11 +185,12 @@ fn for_each(
     read.map(drop).map_err(failure)
 }
 
-/// A window of an SLOG2 file, of which nothing else is read. There is none of a file whose drawables are not in order.
+/// What begins in some ranges of a window of an SLOG2 file, of which nothing else is read. There is none of a file whose drawables are not in order.
 struct WindowSource<'a> {
     name: &'a Path,
     reader: Slog2Reader<'a>,
     window: TimeBBox,
+    ranges: Vec<StartRange>,
     definitions: Definitions,
 }
 
@@ -199,24 +209,28 @@ impl Source for WindowSource<'_> {
     ) -> Result<Losses, Stop> {
         let in_model = InModel::new(self.reader.categories());
         let (mut losses, mut ended) = (Losses::default(), Ok(()));
-        let read = self
-            .reader
-            .for_each_in_order(self.window, &mut |primitive| {
-                ended = in_model.put(primitive, &mut losses, &mut *put);
+        for range in &self.ranges {
+            let mut take = |primitive: &Primitive<'_>| {
+                if range.holds(primitive.bounds.earliest) {
+                    ended = in_model.put(primitive, &mut losses, &mut *put);
+                }
                 match &ended {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
                 }
-            });
-        let read = read.map_err(|error| error.in_file(self.name))?;
-        ended?;
-        match read {
-            InOrder::Disordered => Err(format!(
-                "{}: its drawables are not in order, so no stretch of time can be read alone: read the whole trace",
-                self.name.display()
-            )
-            .into()),
-            InOrder::Complete { .. } | InOrder::Stopped => Ok(losses),
+            };
+            let window = range.within(self.window);
+            let read = self.reader.for_each_in_order(window, &mut take);
+            let read = read.map_err(|error| error.in_file(self.name))?;
+            std::mem::replace(&mut ended, Ok(()))?;
+            if read == InOrder::Disordered {
+                return Err(format!(
+                    "{}: its drawables are not in order, so no stretch of time can be read alone: read the whole trace",
+                    self.name.display()
+                )
+                .into());
+            }
         }
+        Ok(losses)
     }
 }

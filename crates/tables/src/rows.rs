@@ -77,12 +77,12 @@ pub struct TraceTables {
     lines: NumberMap<LineColumns>,
     schemas: BTreeMap<TableKind, TableSchema>,
     /// Where the table of calls says what they waited for.
-    waiting: Option<WaitingCalls>,
+    waiting: Option<Arc<WaitingCalls>>,
 }
 
 impl TraceTables {
     /// The tables of a trace with these definitions; with `waiting`, calls have columns for it.
-    pub fn new(definitions: &Definitions, waiting: Option<WaitingCalls>) -> TraceTables {
+    pub fn new(definitions: &Definitions, waiting: Option<Arc<WaitingCalls>>) -> TraceTables {
         let fixed = |kind| match (kind, &waiting) {
             (TableKind::Calls, Some(_)) => [fixed(kind), Vec::from(WAITING)].concat(),
             _ => fixed(kind),

@@ -71,7 +71,7 @@ impl SelectedRows {
     pub fn with_waiting(
         definitions: &Definitions,
         selection: RowSelection,
-        waiting: Option<WaitingCalls>,
+        waiting: Option<Arc<WaitingCalls>>,
     ) -> SelectedRows {
         let tables = TraceTables::new(definitions, waiting);
         let schema = tables.schema(selection.kind);

@@ -69,7 +69,10 @@ impl TablesSink {
         let path = path.as_ref();
         let failed = |kind: TablesErrorKind| Fault::new(0, kind).in_file(path);
         let folder = PendingFolder::create(path, DATASET).map_err(|error| failed(error.into()))?;
-        let rows = TraceTables::new(definitions, waits.map(WaitingCalls::new));
+        let rows = TraceTables::new(
+            definitions,
+            waits.map(|waits| Arc::new(WaitingCalls::new(waits))),
+        );
         let groups = rows.groups().max(1);
         let group_rows = (ROWS_IN_MEMORY / groups).clamp(GROUP_ROWS[0], GROUP_ROWS[1]);
         let mut layouts = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Rows of a table as batches that come while the trace is read: a thread reads ahead by a few of them.
 
-use super::{Failure, TraceFiles, for_each};
+use super::{Failure, SharedWaits, TraceFiles, for_each};
 use crate::trace_files::losses::failure;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema};
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use tables::{DefinitionTable, RowSelection, SelectedRows, TableKind, WaitingCalls};
+use trace_formats::slog2::StartRange;
 use trace_model::{CommNames, Drawable, DrawableOrder, Source, Stop, Topology};
 
 /// Batches that are read ahead.
@@ -52,9 +53,24 @@ impl RowBatches {
         selection: RowSelection,
         waits: WaitColumns,
     ) -> Result<RowBatches, Failure> {
+        let part = vec![StartRange::default()];
+        RowBatches::begin_part(trace, selection, waits, Arc::default(), part)
+    }
+
+    /// Begins to read those rows of a selection that begin in some ranges; other parts of the same trace have `shared`, too.
+    ///
+    /// # Errors
+    /// As [`RowBatches::begin`].
+    pub fn begin_part(
+        trace: Arc<TraceFiles>,
+        selection: RowSelection,
+        waits: WaitColumns,
+        shared: Arc<SharedWaits>,
+        part: Vec<StartRange>,
+    ) -> Result<RowBatches, Failure> {
         let (to, steps) = sync_channel(AHEAD);
         let read = move || {
-            let end = read(&trace, selection, waits, &to);
+            let end = read(&trace, selection, (waits, &shared), &part, &to);
             // Nobody is told who has gone.
             let _ = to.send(Step::End(end));
         };
@@ -72,19 +88,20 @@ impl RowBatches {
     }
 }
 
-/// Reads the rows of a selection.
+/// Reads the rows of a selection that begin in the ranges of a part.
 fn read(
     trace: &TraceFiles,
     selection: RowSelection,
-    waits: WaitColumns,
+    (waits, shared): (WaitColumns, &SharedWaits),
+    part: &[StartRange],
     to: &SyncSender<Step>,
 ) -> Result<(), Failure> {
     let waiting = match waits {
         WaitColumns::Absent => None,
-        WaitColumns::Unread => Some(WaitingCalls::default()),
-        WaitColumns::Read => Some(trace.waiting_calls()?),
+        WaitColumns::Unread => Some(Arc::new(WaitingCalls::default())),
+        WaitColumns::Read => Some(shared.of(trace)?),
     };
-    let source = trace.source(selection.window)?;
+    let source = trace.part_source(selection.window, part)?;
     let mut rows = SelectedRows::with_waiting(source.definitions(), selection, waiting);
     // Should nobody read, the next batch finds out.
     let _ = to.send(Step::Schema(rows.schema()));
@@ -128,7 +145,7 @@ impl TraceFiles {
     /// # Errors
     /// A file is damaged where its definitions are.
     pub fn columns(&self, kind: TableKind, waits: WaitColumns) -> Result<Arc<Schema>, Failure> {
-        let waiting = (waits != WaitColumns::Absent).then(WaitingCalls::default);
+        let waiting = (waits != WaitColumns::Absent).then(Arc::<WaitingCalls>::default);
         let selection = RowSelection::all(kind);
         let rows = SelectedRows::with_waiting(&self.definitions()?, selection, waiting);
         Ok(rows.schema())

@@ -4,9 +4,31 @@ use super::{Failure, TraceFiles};
 use crate::trace_files::losses::failure;
 use analysis::performance::waits_of_calls;
 use arrow_array::RecordBatch;
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tables::{WaitTable, WaitingCalls};
 use trace_model::TimeBBox;
+
+/// How long calls waited, which several threads ask for: the first one finds it out, the others wait for that.
+#[derive(Debug, Default)]
+pub struct SharedWaits(Mutex<Option<Arc<WaitingCalls>>>);
+
+impl SharedWaits {
+    /// How long the calls of this trace waited for other ranks, and for whom.
+    ///
+    /// # Errors
+    /// A file is damaged.
+    pub fn of(&self, trace: &TraceFiles) -> Result<Arc<WaitingCalls>, Failure> {
+        let mut known = self.0.lock();
+        if let Some(known) = known.as_ref() {
+            return Ok(Arc::clone(known));
+        }
+        let found = Arc::new(trace.waiting_calls()?);
+        *known = Some(Arc::clone(&found));
+        Ok(found)
+    }
+}
 
 impl TraceFiles {
     /// How long calls waited for other ranks, and for whom.

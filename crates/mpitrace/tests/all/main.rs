@@ -22,6 +22,7 @@ mod only_messages;
 mod otf2;
 mod overwrite;
 mod paje;
+mod parts;
 mod perfetto;
 mod print;
 #[cfg(feature = "query")]

@@ -1,0 +1,103 @@
+//! Parts of a trace that threads read at once: together they are the whole.
+
+use crate::exported::succeeds;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use mpitrace::api::{RowBatches, RowSelection, TableKind, TraceFiles, WaitColumns};
+use std::sync::Arc;
+use trace_formats::slog2::StartRange;
+use trace_model::TimeBBox;
+
+/// Times and place of the rows of a selection, in the order in which they come.
+fn rows_of(
+    trace: &Arc<TraceFiles>,
+    selection: &RowSelection,
+    parts: &[Vec<StartRange>],
+) -> Vec<[i64; 4]> {
+    let mut rows = Vec::new();
+    for part in parts {
+        let (waits, shared) = (WaitColumns::Unread, Arc::default());
+        let part = part.clone();
+        let batches = RowBatches::begin_part(trace.clone(), selection.clone(), waits, shared, part);
+        for batch in batches.expect("rows") {
+            let batch = batch.expect("rows");
+            let schema = batch.schema();
+            let numbers = |names: [&str; 2]| -> Vec<i64> {
+                let found = names.iter().find_map(|name| batch.column_by_name(name));
+                let column = found.unwrap_or_else(|| panic!("{schema}"));
+                match column.as_primitive_opt::<Int64Type>() {
+                    Some(column) => column.values().to_vec(),
+                    None => {
+                        let column = column.as_primitive::<Int32Type>();
+                        column.values().iter().copied().map(i64::from).collect()
+                    }
+                }
+            };
+            let [from, to] = [["enter_ns", "send_ns"], ["leave_ns", "receive_ns"]].map(numbers);
+            let [line, end] = [["line", "source_line"], ["line", "dest_line"]].map(numbers);
+            let places = line.iter().zip(&end);
+            let times = from.iter().zip(&to);
+            rows.extend(
+                times
+                    .zip(places)
+                    .map(|((&from, &to), (&line, &end))| [from, to, line, end]),
+            );
+        }
+    }
+    rows
+}
+
+/// What several threads read is what one reads, of the whole trace and of windows; the parts of the whole come by time, one of them and all in turn.
+#[test]
+fn parts_of_a_trace_have_its_rows_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = [
+        "synth",
+        "-q",
+        "--ranks",
+        "16",
+        "--drawables",
+        "90000",
+        "run.slog2",
+    ];
+    succeeds(folder.path(), &arguments);
+    let trace = TraceFiles::open(&[folder.path().join("run.slog2")]).expect("a trace");
+    let trace = Arc::new(trace);
+    let bounds = trace.bounds().expect("bounds").expect("drawables");
+    let at = |part: f64| bounds.earliest + part * (bounds.latest - bounds.earliest);
+    let window = |from, to| {
+        let (earliest, latest) = (at(from), at(to));
+        Some(TimeBBox { earliest, latest })
+    };
+    let everything = vec![StartRange::default()];
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    for window in [None, window(0.1, 0.9), window(0.5, 0.51)] {
+        let found = trace.parts(window).expect("parts");
+        let parts = found.parts;
+        assert!(
+            parts.len() > 1 || threads == 1 || window.is_some(),
+            "{parts:?}"
+        );
+        assert_eq!(found.is_by_first_vertex, window.is_none());
+        for kind in [TableKind::Calls, TableKind::Messages] {
+            let selection = RowSelection {
+                window,
+                ..RowSelection::all(kind)
+            };
+            let mut expected = rows_of(&trace, &selection, std::slice::from_ref(&everything));
+            let mut rows = rows_of(&trace, &selection, &parts);
+            if window.is_none() && kind == TableKind::Calls {
+                for part in &parts {
+                    let part = rows_of(&trace, &selection, std::slice::from_ref(part));
+                    assert!(part.is_sorted_by_key(|row| row[0]) && !part.is_empty());
+                }
+            }
+            expected.sort_unstable();
+            rows.sort_unstable();
+            assert!(
+                !expected.is_empty() && rows == expected,
+                "{kind:?} {window:?}"
+            );
+        }
+    }
+}
