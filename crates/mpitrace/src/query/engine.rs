@@ -10,6 +10,8 @@ use crate::terminal::table::CellStyle;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures_util::StreamExt;
 use std::ffi::{OsStr, OsString};
@@ -89,10 +91,10 @@ async fn ask(
     let planned = context.sql_with_options(query, options).await;
     let frame = planned.map_err(|error| refused(&error, &names))?;
     let schema = Arc::new(frame.schema().as_arrow().clone());
-    let mut rows = frame
-        .execute_stream()
-        .await
-        .map_err(|error| refused(&error, &names))?;
+    let refused = |error| refused(&error, &names);
+    let state = Arc::new(frame.task_ctx());
+    let plan = frame.create_physical_plan().await.map_err(refused)?;
+    let mut rows = execute_stream(in_order(plan), state).map_err(refused)?;
     let mut writer = RowWriter::begin(format, cells, schema)?;
     while let Some(batch) = rows.next().await {
         writer.write(batch.map_err(failed)?)?;
@@ -100,8 +102,21 @@ async fn ask(
     writer.end()
 }
 
-/// A query that cannot be run.
+/// The plan with one stream of rows, in the order that those of its parts have, if they have one: rows that are read only come by time.
+fn in_order(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    match plan.output_ordering().cloned() {
+        Some(order) if plan.output_partitioning().partition_count() > 1 => {
+            Arc::new(SortPreservingMergeExec::new(order, plan))
+        }
+        _ => plan,
+    }
+}
+
+/// A query that cannot be run, or a trace that cannot be read for it.
 fn refused(error: &DataFusionError, tables: &[&str]) -> Failure {
+    if let DataFusionError::External(error) = error.find_root() {
+        return Failure::Data(format!("query: {error}"));
+    }
     let mut message = error.strip_backtrace().replace("datafusion.public.", "");
     if message.contains("table ") && message.contains(" not found") {
         message.push_str(&format!("; the tables are {}", tables.join(", ")));

@@ -1,7 +1,7 @@
 //! The tables of a trace as DataFusion asks for them.
 
 use super::filters::narrow;
-use crate::api::{RowBatches, TraceFiles, WaitColumns};
+use crate::api::{RowBatches, SharedWaits, TraceFiles, TraceParts, WaitColumns};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -10,18 +10,24 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use std::fmt;
 use std::sync::Arc;
 use tables::{DefinitionTable, RowSelection, TableKind};
+use trace_formats::slog2::StartRange;
 
 /// Batches of rows that may wait.
 const WAITING: usize = 2;
 
 /// Columns for which waits must be known.
 const WAIT_COLUMNS: [&str; 2] = ["waiting_ns", "culprit_rank"];
+
+/// Columns with the begin of a row that is no arrow.
+const BEGINS: [&str; 2] = ["enter_ns", "time_ns"];
 
 /// Where the rows of a table come from.
 #[derive(Clone, Debug)]
@@ -83,25 +89,83 @@ pub fn tables(
     Ok(found)
 }
 
-impl TraceTable {
+/// Rows of a table that a thread reads: those of a part of the trace.
+#[derive(Clone)]
+struct TablePart {
+    table: TraceTable,
+    part: Vec<StartRange>,
+    /// What the parts of a scan have together.
+    waits: Arc<SharedWaits>,
+}
+
+impl fmt::Debug for TablePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.table.fmt(f)
+    }
+}
+
+impl TablePart {
     /// Gives all rows to `put`, which says whether it wants more.
-    fn read(&self, put: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
-        let failed = |failure: Failure| DataFusionError::External(failure.to_string().into());
-        match &self.rows {
+    fn read(self, put: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
+        let TraceTable { trace, rows, .. } = self.table;
+        match rows {
             RowsOf::Drawables(selection, waits) => {
-                let batches = RowBatches::begin(self.trace.clone(), selection.clone(), *waits);
+                let batches =
+                    RowBatches::begin_part(trace, selection, waits, self.waits, self.part);
                 for batch in batches.map_err(failed)? {
                     if !put(batch?) {
                         break;
                     }
                 }
             }
-            RowsOf::Waits => drop(put(self.trace.waits(None, None).map_err(failed)?)),
+            RowsOf::Waits => drop(put(trace.waits(None, None).map_err(failed)?)),
             RowsOf::Definitions(table) => {
-                _ = put(self.trace.definition_table(*table).map_err(failed)?);
+                _ = put(trace.definition_table(table).map_err(failed)?);
             }
         }
         Ok(())
+    }
+}
+
+fn failed(failure: Failure) -> DataFusionError {
+    DataFusionError::External(failure.to_string().into())
+}
+
+impl TraceTable {
+    /// The parts of which each is read by a thread. Of a query that wants the first rows only there is one, which ends with the last of these.
+    fn parts(&self, limit: Option<usize>) -> Result<TraceParts> {
+        match &self.rows {
+            RowsOf::Drawables(selection, _) if limit.is_none() => {
+                self.trace.parts(selection.window).map_err(failed)
+            }
+            _ => Ok(TraceParts::whole()),
+        }
+    }
+
+    /// By what the rows of each part are in order, after a projection.
+    fn order(
+        &self,
+        parts: &TraceParts,
+        projection: Option<&Vec<usize>>,
+    ) -> Result<Option<LexOrdering>> {
+        let is_of_arrows = match &self.rows {
+            RowsOf::Drawables(selection, _) => selection.kind.is_of_arrows(),
+            _ => true,
+        };
+        if is_of_arrows || !parts.is_by_first_vertex {
+            return Ok(None);
+        }
+        let projected = match projection {
+            Some(columns) => self.schema.project(columns)?,
+            None => Schema::clone(&self.schema),
+        };
+        let begin = BEGINS
+            .iter()
+            .find_map(|name| projected.column_with_name(name));
+        let begin = begin.map(|(at, field)| {
+            PhysicalSortExpr::new_default(Arc::new(Column::new(field.name(), at))).asc()
+        });
+        Ok(begin.and_then(|begin| LexOrdering::new([begin])))
     }
 }
 
@@ -150,27 +214,29 @@ impl TableProvider for TraceTable {
                 *waits = WaitColumns::Unread;
             }
         }
-        let scan = StreamingTableExec::try_new(
-            schema,
-            vec![Arc::new(table)],
-            projection,
-            [],
-            false,
-            limit,
-        )?;
+        let parts = table.parts(limit)?;
+        let order = table.order(&parts, projection)?;
+        let waits = Arc::new(SharedWaits::default());
+        let part = |part| -> Arc<dyn PartitionStream> {
+            let (table, waits) = (table.clone(), Arc::clone(&waits));
+            Arc::new(TablePart { table, part, waits })
+        };
+        let parts = parts.parts.into_iter().map(part).collect();
+        let scan = StreamingTableExec::try_new(schema, parts, projection, order, false, limit)?;
         Ok(Arc::new(scan))
     }
 }
 
-impl PartitionStream for TraceTable {
+impl PartitionStream for TablePart {
     fn schema(&self) -> &SchemaRef {
-        &self.schema
+        &self.table.schema
     }
 
     fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let mut stream = RecordBatchReceiverStream::builder(self.schema.clone(), WAITING);
-        let (table, to) = (self.clone(), stream.tx());
-        stream.spawn_blocking(move || table.read(&mut |batch| to.blocking_send(Ok(batch)).is_ok()));
+        let schema = self.table.schema.clone();
+        let mut stream = RecordBatchReceiverStream::builder(schema, WAITING);
+        let (part, to) = (self.clone(), stream.tx());
+        stream.spawn_blocking(move || part.read(&mut |batch| to.blocking_send(Ok(batch)).is_ok()));
         stream.build()
     }
 }

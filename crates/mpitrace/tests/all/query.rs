@@ -197,6 +197,42 @@ fn conditions_leave_most_of_the_trace_unread_and_no_row_out() {
     assert_eq!(number(at, "run.slog2", nothing), 0);
 }
 
+/// Each part of the trace is read by a thread, and rows that are only read come by time all the same: the plan says so, and sorts nothing.
+#[test]
+fn threads_read_parts_of_the_trace_and_rows_come_by_time() {
+    let folder = trace();
+    let at = folder.path();
+    let plan = |query: &str| {
+        let plan = rows(at, "run.slog2", &format!("explain {query}"));
+        plan.iter()
+            .map(|row| row["plan"].as_str().unwrap_or_default())
+            .collect::<String>()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let all = plan("select function, count(*) from calls group by function");
+    let parts = format!("partition_sizes={}", threads.min(2));
+    assert!(threads > 2 || all.contains(&parts), "{all}");
+    for query in [
+        "select enter_ns from calls",
+        "select enter_ns from calls order by enter_ns",
+    ] {
+        let sorts = plan(query).replace("SortPreservingMergeExec", "");
+        assert!(!sorts.contains("SortExec"), "{sorts}");
+        let found = rows(at, "run.slog2", query);
+        let times: Vec<i64> = found
+            .iter()
+            .map(|row| row["enter_ns"].as_i64().expect("a time"))
+            .collect();
+        assert!(times.len() > 1000 && times.is_sorted(), "{query}");
+    }
+    // The first rows are read by one.
+    let few = plan("select * from calls limit 3");
+    assert!(few.contains("partition_sizes=1"), "{few}");
+    let sorted = rows(at, "run.slog2", "select * from messages order by send_ns");
+    let times = sorted.iter().map(|row| row["send_ns"].as_i64());
+    assert!(times.is_sorted());
+}
+
 #[test]
 fn answers_are_printed_for_people_and_programs() {
     let folder = trace();
@@ -289,5 +325,15 @@ fn what_cannot_be_asked_is_refused() {
         &["query", "cut.slog2", "select count(*) from calls"],
         1,
         "cut.slog2",
+    );
+    let mut damaged = bytes;
+    let quarter = damaged.len() / 4;
+    damaged[quarter..quarter + 400].fill(0xff);
+    std::fs::write(at.join("holed.slog2"), damaged).expect("a trace");
+    fails(
+        at,
+        &["query", "holed.slog2", "select count(*) from calls"],
+        1,
+        "holed.slog2",
     );
 }
