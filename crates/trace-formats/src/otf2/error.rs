@@ -32,6 +32,8 @@ pub enum Otf2ErrorKind {
     },
     /// These are not all the parts of the archive, as this version writes them.
     NoPart,
+    /// A part was made of another trace.
+    OtherTrace,
     /// The archive has no name, or one that C functions cannot take.
     Name,
     /// The archive could not be created, or not be renamed.
@@ -56,6 +58,7 @@ impl fmt::Display for Otf2ErrorKind {
             Otf2ErrorKind::NoPart => f.write_str(
                 "these are not all the parts of this archive, as this version of mpitrace writes them",
             ),
+            Otf2ErrorKind::OtherTrace => f.write_str("this part was made of another trace"),
             Otf2ErrorKind::Name => f.write_str("no name for an OTF2 archive, which is a folder"),
             Otf2ErrorKind::Io(error) => error.fmt(f),
         }
@@ -69,6 +72,7 @@ trace_model::fault_kind!(
         | Otf2ErrorKind::Library { .. }
         | Otf2ErrorKind::Part { .. }
         | Otf2ErrorKind::NoPart
+        | Otf2ErrorKind::OtherTrace
         | Otf2ErrorKind::Name
 );
 

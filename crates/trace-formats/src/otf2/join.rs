@@ -4,6 +4,7 @@
 //! of each location.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use trace_model::{Definitions, PendingFolder};
@@ -19,11 +20,17 @@ use super::part::ArchivePart;
 use super::part_tables::{FILE_NAME, PartHandle, PartTables};
 
 /// Makes the archive at `path` of all the parts in the folder `parts`, whose files of events go into it. The archive gets its name when it is
-/// complete; an archive that has the name is replaced then. `definitions` are those of the trace that the parts were made of.
+/// complete; an archive that has the name is replaced then, and what is left of the parts is removed. `definitions` are those of the trace that the parts
+/// were made of, and `trace` is its number as the parts have it.
 ///
 /// # Errors
-/// When a part is missing, damaged or of another version, the library refuses, or files cannot be moved.
-pub fn join_parts(path: &Path, definitions: &Definitions, parts: &Path) -> Result<(), Otf2Error> {
+/// When a part is missing, damaged, or of another version or trace, the library refuses, or files cannot be moved.
+pub fn join_parts(
+    path: &Path,
+    definitions: &Definitions,
+    trace: u64,
+    parts: &Path,
+) -> Result<(), Otf2Error> {
     let in_archive = |error: Otf2Error| error.in_file(path);
     // Without the library nothing is created.
     super::library::functions().map_err(|kind| in_archive(kind.into()))?;
@@ -34,22 +41,28 @@ pub fn join_parts(path: &Path, definitions: &Definitions, parts: &Path) -> Resul
     let all = all.ok_or_else(|| Otf2Error::from(Otf2ErrorKind::NoPart).in_file(parts))?;
     let read = all
         .into_iter()
-        .map(|part| read_part(&parts.join(part.folder_name())));
-    let parts = read.collect::<Result<Vec<_>, _>>()?;
-    let archive = join(definitions, &parts, folder.current_path());
+        .map(|part| read_part(&parts.join(part.folder_name()), trace));
+    let read = read.collect::<Result<Vec<_>, _>>()?;
+    let archive = join(definitions, &read, folder.current_path());
     archive.map_err(in_archive)?;
     let named = folder.persist();
-    named.map_err(|error| in_archive(Otf2Error::io(0, error)))
+    named.map_err(|error| in_archive(Otf2Error::io(0, error)))?;
+    let mut folders = read.iter().map(|(folder, _)| folder);
+    let removed = folders.try_for_each(fs::remove_dir_all);
+    removed.map_err(|error| Otf2Error::io(0, error).in_file(parts))
 }
 
 /// A part that was read: its folder and its tables.
 type ReadPart = (PathBuf, PartTables);
 
-fn read_part(folder: &Path) -> Result<ReadPart, Otf2Error> {
+fn read_part(folder: &Path, trace: u64) -> Result<ReadPart, Otf2Error> {
     let file = folder.join(FILE_NAME);
     let of_file = |kind: Otf2ErrorKind| Otf2Error::from(kind).in_file(&file);
     let bytes = fs::read(&file).map_err(|error| of_file(Otf2ErrorKind::Io(error)))?;
     let tables = PartTables::decode(&bytes).ok_or_else(|| of_file(Otf2ErrorKind::NoPart))?;
+    if tables.trace != trace {
+        return Err(of_file(Otf2ErrorKind::OtherTrace));
+    }
     Ok((folder.to_owned(), tables))
 }
 
@@ -104,8 +117,16 @@ fn join(definitions: &Definitions, parts: &[ReadPart], folder: &Path) -> Result<
     maker.define(&counts, tables_of)?;
     // The parts are whole as long as definitions may fail.
     let mut files = files.iter();
-    let moved = files.try_for_each(|(from, to)| fs::rename(from, to));
+    let moved = files.try_for_each(|(from, to)| move_file(from, to));
     moved.map_err(|error| Otf2Error::io(0, error))
+}
+
+/// Moves a file, to another file system, too: there it is copied, and the first one stays until the parts are removed.
+fn move_file(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => fs::copy(from, to).map(drop),
+        moved => moved,
+    }
 }
 
 /// By the references of a part those of the archive.

@@ -34,21 +34,34 @@ impl ArchivePart {
 
     /// The parts in a folder, if all of them are there.
     pub(super) fn all_in(folder: &Path) -> io::Result<Option<Vec<ArchivePart>>> {
-        let mut counts = BTreeSet::new();
+        let mut parts = BTreeSet::new();
         for entry in fs::read_dir(folder)? {
-            let name = entry?.file_name();
-            let count = name
+            let entry = entry?;
+            let part = entry
+                .file_name()
                 .to_str()
-                .and_then(|name| name.strip_prefix("part-")?.split_once("-of-"));
-            counts.extend(count.and_then(|(_, count)| count.parse::<u32>().ok()));
+                .and_then(ArchivePart::of_folder_name);
+            if let Some(part) = part.filter(|_| entry.path().is_dir()) {
+                parts.insert((part.count, part.index));
+            }
         }
-        let (Some(count), None) = (counts.pop_first(), counts.first()) else {
-            return Ok(None);
-        };
-        let all = (0..count).filter_map(|index| ArchivePart::new(index, count));
-        let all: Vec<ArchivePart> = all.collect();
-        let is_there = |part: &ArchivePart| folder.join(part.folder_name()).is_dir();
-        Ok(all.iter().all(is_there).then_some(all))
+        let count = parts.first().map_or(0, |(count, _)| *count);
+        let is_all = parts.len() as u64 == u64::from(count)
+            && parts.iter().all(|(other, _)| *other == count)
+            && count > 0;
+        let parts = parts.into_iter();
+        let parts = parts.map(|(count, index)| ArchivePart { index, count });
+        Ok(is_all.then(|| parts.collect()))
+    }
+
+    fn of_folder_name(name: &str) -> Option<ArchivePart> {
+        let (nth, count) = name.strip_prefix("part-")?.split_once("-of-")?;
+        let part = ArchivePart::new(
+            nth.parse::<u32>().ok()?.checked_sub(1)?,
+            count.parse().ok()?,
+        )?;
+        // Nothing else, such as zeros in front of numbers.
+        (part.folder_name() == name).then_some(part)
     }
 
     /// Whether this is all of the archive.
@@ -108,6 +121,31 @@ mod tests {
         for bad in ["", "3", "0/8", "9/8", "3/8/1", "1/0", "-1/2"] {
             assert!(bad.parse::<ArchivePart>().is_err(), "{bad}");
         }
+        assert_eq!(ArchivePart::of_folder_name("part-3-of-8"), Some(part));
+        for bad in [
+            "part-03-of-8",
+            "part-3-of-+8",
+            "part-0-of-8",
+            "part-9-of-8",
+            "part-3",
+        ] {
+            assert_eq!(ArchivePart::of_folder_name(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_parts_in_a_name_is_not_believed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let all = || ArchivePart::all_in(folder.path()).expect("a folder");
+        let make = |name: &str| fs::create_dir(folder.path().join(name)).expect("a folder");
+        assert_eq!(all(), None);
+        make("part-1-of-2");
+        assert_eq!(all(), None);
+        make("part-2-of-2");
+        make("others");
+        assert_eq!(all().map(|parts| parts.len()), Some(2));
+        make("part-1-of-4294967295");
+        assert_eq!(all(), None);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(super) struct PartHandle {
 /// The tables of a part, in the order of their references in its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PartTables {
+    /// Which trace the part was made of.
+    pub trace: u64,
     pub strings: Vec<String>,
     /// Name and type.
     pub attributes: Vec<(u32, u8)>,
@@ -59,12 +61,13 @@ pub(super) struct PartTables {
 }
 
 impl PartTables {
-    /// The tables of a part whose events are written; `counts` has the number of events of each location, by position.
-    pub(super) fn of(maker: &EventMaker, counts: &[u64]) -> PartTables {
+    /// The tables of a part of `trace` whose events are written; `counts` has the number of events of each location, by position.
+    pub(super) fn of(trace: u64, maker: &EventMaker, counts: &[u64]) -> PartTables {
         let locations = maker.places.locations.iter().zip(counts);
         let own = locations.filter(|(location, _)| maker.is_own(location.process));
         let named = maker.windows.given_names();
         PartTables {
+            trace,
             strings: maker.strings.texts().to_vec(),
             attributes: maker.attributes.definitions().to_vec(),
             pairs: maker.comms.pairs().collect(),
@@ -99,6 +102,7 @@ impl PartTables {
     /// The bytes of the file.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = HEAD.to_vec();
+        put(&mut out, self.trace);
         put_list(&mut out, &self.strings, |out, text| put_text(out, text));
         put_list(&mut out, &self.attributes, |out, &(name, kind)| {
             put(out, name);
@@ -154,6 +158,7 @@ impl PartTables {
         let from = &mut rest;
         let index = |number: u64| usize::try_from(number).ok();
         let tables = PartTables {
+            trace: u64(from)?,
             strings: list(from, text)?,
             attributes: list(from, |from| Some((u32(from)?, u8(from)?)))?,
             pairs: list(from, |from| Some([index(u64(from)?)?, index(u64(from)?)?]))?,
@@ -276,6 +281,7 @@ mod tests {
 
     fn tables() -> PartTables {
         PartTables {
+            trace: 1 << 60,
             strings: vec![String::new(), "größe".into()],
             attributes: vec![(1, 8)],
             pairs: vec![[1, 2]],

@@ -73,10 +73,11 @@ impl trace_model::Sink for Otf2Sink {
 pub struct Otf2PartSink {
     events: EventPass,
     folder: PathBuf,
+    trace: u64,
 }
 
 impl Otf2PartSink {
-    /// Starts a part, as a folder in the folder `parts`.
+    /// Starts a part, as a folder in the folder `parts`. `trace` is a number by which the trace is known from others.
     ///
     /// # Errors
     /// When the OTF2 library is missing, or the folder is there or cannot be created.
@@ -84,6 +85,7 @@ impl Otf2PartSink {
         parts: &Path,
         part: ArchivePart,
         definitions: &Definitions,
+        trace: u64,
     ) -> Result<Self, Otf2Error> {
         let folder = parts.join(part.folder_name());
         let begun = || {
@@ -92,7 +94,11 @@ impl Otf2PartSink {
             EventPass::new(&folder, part, definitions)
         };
         let events = begun().map_err(|error| error.in_file(&folder))?;
-        Ok(Otf2PartSink { events, folder })
+        Ok(Otf2PartSink {
+            events,
+            folder,
+            trace,
+        })
     }
 }
 
@@ -106,10 +112,14 @@ impl trace_model::Sink for Otf2PartSink {
     }
 
     fn finish(self: Box<Self>) -> Result<Losses, Stop> {
-        let Otf2PartSink { events, folder } = *self;
+        let Otf2PartSink {
+            events,
+            folder,
+            trace,
+        } = *self;
         let mut maker = events.end()?;
         let counts = maker.end_part()?;
-        let tables = PartTables::of(&maker, &counts).encode();
+        let tables = PartTables::of(trace, &maker, &counts).encode();
         let file = folder.join(FILE_NAME);
         let written = fs::write(&file, tables);
         written.map_err(|error| Otf2Error::from(Otf2ErrorKind::Io(error)).in_file(file))?;

@@ -41,9 +41,12 @@ fn definitions_of(archive: &PrintedArchive) -> Vec<String> {
     lines
 }
 
+/// Number of the trace.
+const TRACE: u64 = 7;
+
 fn write_part(parts: &Path, part: &str, definitions: &Definitions, drawables: &[OwnedDrawable]) {
     let part: ArchivePart = part.parse().expect("a part");
-    let mut sink = Otf2PartSink::create(parts, part, definitions).expect("begun");
+    let mut sink = Otf2PartSink::create(parts, part, definitions, TRACE).expect("begun");
     for drawable in drawables {
         sink.put(&drawable.borrowed()).expect("written");
     }
@@ -62,12 +65,12 @@ pub fn same_in_parts(
     // The second one first: they are written in any order.
     write_part(&parts, "2/2", definitions, drawables);
     assert!(
-        join_parts(&path, definitions, &parts).is_err(),
+        join_parts(&path, definitions, TRACE, &parts).is_err(),
         "one of two"
     );
     write_part(&parts, "1/2", definitions, drawables);
     assert!(!path.exists());
-    join_parts(&path, definitions, &parts).expect("joined");
+    join_parts(&path, definitions, TRACE, &parts).expect("joined");
     let joined = PrintedArchive::of(&path).expect("otf2-print was there before");
     assert_eq!(events(&joined), events(archive));
     assert_eq!(definitions_of(&joined), definitions_of(archive));
@@ -91,7 +94,7 @@ fn damaged_parts_are_no_archive() {
     let references = parts.join("part-2-of-2/references");
     let bytes = fs::read(&references).expect("of the part");
     let refused = || {
-        let error = join_parts(&path, &definitions, &parts).expect_err("damaged");
+        let error = join_parts(&path, &definitions, TRACE, &parts).expect_err("damaged");
         assert!(!path.exists());
         error.to_string()
     };
@@ -107,5 +110,14 @@ fn damaged_parts_are_no_archive() {
     write_part(&parts, "1/3", &definitions, &drawables);
     refused();
     fs::remove_dir_all(parts.join("part-1-of-3")).expect("own folder");
-    join_parts(&path, &definitions, &parts).expect("whole again");
+    let error = join_parts(&path, &definitions, TRACE + 1, &parts).expect_err("of another trace");
+    let told = error.to_string();
+    assert!(
+        told.contains("part-1-of-2/references: this part was made of another trace"),
+        "{told}"
+    );
+    fs::write(parts.join("other"), "").expect("own folder");
+    join_parts(&path, &definitions, TRACE, &parts).expect("whole again");
+    let left: Vec<_> = fs::read_dir(&parts).expect("it stays").collect();
+    assert_eq!(left.len(), 1, "{left:?}");
 }
