@@ -17,6 +17,9 @@ use trace_model::{
 };
 use wrappers::Class;
 
+/// Most members of all communicators together. Those of a damaged file may be any number.
+const MAX_MEMBERS: i32 = 1 << 23;
+
 /// What the states of a category are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StateRole {
@@ -69,11 +72,14 @@ impl<'a> DrawableChecks<'a> {
         }
         let mut pass = CorrectnessPass::new(ranks.len() as u32);
         let mut comms = HashMap::new();
+        let mut room = MAX_MEMBERS;
         for (&number, by_rank) in &members {
-            let size = by_rank.keys().next_back().map_or(0, |&last| last + 1);
-            let list: Arc<[i32]> = (0..size.min(1 << 23))
+            let last = by_rank.keys().next_back();
+            let size = last.map_or(0, |&last| last.max(-1).saturating_add(1));
+            let list: Arc<[i32]> = (0..size.min(room))
                 .map(|rank| by_rank.get(&rank).copied().unwrap_or(-1))
                 .collect();
+            room -= list.len() as i32;
             let name = match number {
                 0 => "MPI_COMM_WORLD".to_owned(),
                 _ => format!("communicator {number} of {size} ranks"),
@@ -295,4 +301,26 @@ pub fn check(
         Ok(())
     })?;
     Ok(checks.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace_model::Line;
+
+    #[test]
+    fn ranks_in_communicators_are_not_believed() {
+        let line = |id, comm, comm_rank| Line {
+            comm,
+            comm_rank,
+            ..Line::of_thread(id, id, 0)
+        };
+        let of_any = |id: i32| line(id, id, [i32::MAX, i32::MIN, -1, 1 << 22][id as usize % 4]);
+        let definitions = Definitions {
+            lines: (0..200).map(of_any).collect(),
+            ..Definitions::default()
+        };
+        let checks = DrawableChecks::new(&definitions);
+        assert_eq!(checks.ranks.len(), 200);
+    }
 }

@@ -114,7 +114,9 @@ impl CategoryNumbering {
             self.threads = self.threads.max(place.thread.saturating_add(1));
         }
         let last = self.members.keys().last().map_or(0, |&(comm, _)| comm);
-        let size = i64::from(last + 1) * i64::from(world) * i64::from(self.threads);
+        let size = (i64::from(last) + 1)
+            .saturating_mul(i64::from(world))
+            .saturating_mul(i64::from(self.threads));
         if size > i64::from(i32::MAX) {
             // Readers could not tell the lines apart: all of them become ranks of MPI_COMM_WORLD.
             losses.add(
