@@ -152,7 +152,7 @@ function Efficiencies({ of: { parallel, load_balance: balance, serialisation, tr
       <span class="faint"> × </span>{factor("transfer", transfer, "What is lost because data has to move")}
       <span class="losing" title="Of the time of all ranks">
         {losses.length > 0 ? <><b>{percent(waiting)}</b> waiting</> : "nobody waits for others"}
-        {mpi >= 0.005 ? <span title="Transfer and overhead: what ranks are in MPI without waiting for others">, <b>{percent(mpi)}</b> otherwise in MPI</span> : null}
+        {mpi >= 0.005 ? <span title="Transfer and overhead: what ranks are in MPI without waiting for others">, <b>{percent(mpi)}</b> other MPI</span> : null}
         {files >= 0.005 ? <>, <Files share={files} /></> : null}
       </span>
     </p>

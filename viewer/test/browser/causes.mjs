@@ -41,7 +41,7 @@ export function causes(chrome, { address, lateAddress }) {
     const room = page.own.locator(".verdict-room");
     const text = (wanted) => page.true(wanted, (words) => document.querySelector(".verdict-room")?.textContent.replaceAll("\u202f", " ").includes(words), wanted);
     // As `mpitrace report` has it: all that ranks do not compute.
-    await text("26.0 % waiting, 9.31 % otherwise in MPI, 1.10 % files");
+    await text("26.0 % waiting, 9.31 % other MPI, 1.10 % files");
     // Rank 1 waits all the time, the others compute.
     await page.look("range=0.08~0.09~0~4");
     for (const words of ["Range 0.08", "(10.00 ms)", "Parallel efficiency 75.0 %", "load balance 75.0 %", "25.0 % waiting", "late sender in MPI_Recv"]) await text(words);
