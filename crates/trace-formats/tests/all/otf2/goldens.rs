@@ -107,7 +107,7 @@ fn states_messages_and_markers_are_there_once() {
             Ok(())
         });
         sorted.expect("sorted");
-        let Some((archive, _)) = archive(definitions, &drawables) else {
+        let Some((archive, _)) = archive(definitions, &drawables, true) else {
             return;
         };
         files += 1;

@@ -41,13 +41,15 @@ pub fn written(
     Some((folder, losses))
 }
 
-/// The archive of some drawables, which are in order of start. `None` where the library or `otf2-print` is missing, which is said.
+/// The archive of some drawables, which are in order of start, and which ranks may write in parts. Without `has_order` several may begin in the same nanosecond.
+/// `None` where the library or `otf2-print` is missing, which is said.
 pub fn archive(
     definitions: &Definitions,
     drawables: &[OwnedDrawable],
+    has_order: bool,
 ) -> Option<(PrintedArchive, Losses)> {
     let (folder, losses) = written(definitions, drawables)?;
     let archive = PrintedArchive::of(&folder.path().join("run.otf2"))?;
-    parts::same_in_parts(definitions, drawables, &archive);
+    parts::same_in_parts(definitions, drawables, &archive, has_order);
     Some((archive, losses))
 }

@@ -236,7 +236,7 @@ pub fn without_references(text: &str) -> String {
 
 #[test]
 fn every_kind_of_event_is_written() {
-    let Some((archive, losses)) = archive(&sample_definitions(), &sample_drawables()) else {
+    let Some((archive, losses)) = archive(&sample_definitions(), &sample_drawables(), true) else {
         return;
     };
     // Events of one time on different locations may be printed in any order.
@@ -275,7 +275,7 @@ fn every_kind_of_event_is_written() {
 
 #[test]
 fn definitions_tell_places_communicators_and_files() {
-    let Some((archive, _)) = archive(&sample_definitions(), &sample_drawables()) else {
+    let Some((archive, _)) = archive(&sample_definitions(), &sample_drawables(), true) else {
         return;
     };
     let is_there = |kind: &str, text: &str| {

@@ -23,7 +23,7 @@ fn events(
     drawables: &[OwnedDrawable],
     kind: &str,
 ) -> Option<Vec<String>> {
-    let (archive, _) = archive(definitions, drawables)?;
+    let (archive, _) = archive(definitions, drawables, true)?;
     let of_kind = archive
         .events
         .iter()
