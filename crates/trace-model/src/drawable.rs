@@ -16,6 +16,12 @@ impl TimeBBox {
         latest: f64::NEG_INFINITY,
     };
 
+    /// The stretch that overlaps everything whose times are numbers.
+    pub const EVER: TimeBBox = TimeBBox {
+        earliest: f64::NEG_INFINITY,
+        latest: f64::INFINITY,
+    };
+
     /// Length of the stretch of time in seconds.
     pub fn duration(self) -> f64 {
         self.latest - self.earliest

@@ -56,11 +56,7 @@ impl TraceFiles {
         if !is_divisible {
             return Ok(TraceParts::whole());
         }
-        let ever = TimeBBox {
-            earliest: f64::NEG_INFINITY,
-            latest: f64::INFINITY,
-        };
-        let ranges = reader.start_ranges(window.unwrap_or(ever), RANGE_BYTES);
+        let ranges = reader.start_ranges(window.unwrap_or(TimeBBox::EVER), RANGE_BYTES);
         Ok(TraceParts {
             parts: TraceParts::of(&ranges.map_err(|error| self.damaged(error))?),
             is_by_first_vertex,

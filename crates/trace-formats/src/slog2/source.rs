@@ -23,12 +23,6 @@ use super::views;
 use trace_model::{Category, NumberMap, TimeBBox, Topology, Vertex};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Stop};
 
-/// Overlaps everything whose times are numbers.
-const EVER: TimeBBox = TimeBBox {
-    earliest: f64::NEG_INFINITY,
-    latest: f64::INFINITY,
-};
-
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
 
 /// An SLOG2 file that can be read as drawables. Composites are given as their primitives.
@@ -90,11 +84,11 @@ impl<'a> Slog2Source<'a> {
     ) -> Result<Losses, Stop> {
         let mut losses = Losses::default();
         let lists = self.lists(topology);
-        LevelMerge::new(&self.reader, lists, range.within(EVER))?.for_each(|plain| match range
-            .holds(plain.bounds().earliest)
-        {
-            true => self.primitives.put_plain(plain, &mut losses, &mut *put),
-            false => Ok(()),
+        LevelMerge::new(&self.reader, lists, range.within(TimeBBox::EVER))?.for_each(|plain| {
+            match range.holds(plain.bounds().earliest) {
+                true => self.primitives.put_plain(plain, &mut losses, &mut *put),
+                false => Ok(()),
+            }
         })?;
         Ok(losses)
     }
@@ -129,7 +123,7 @@ impl trace_model::Source for Slog2Source<'_> {
         let composites = self.survey.composites;
         losses.add("composite, given as its primitives", composites);
         if self.survey.ordered {
-            LevelMerge::new(&self.reader, NodeLists::All, EVER)?
+            LevelMerge::new(&self.reader, NodeLists::All, TimeBBox::EVER)?
                 .for_each(|plain| self.primitives.put_plain(plain, &mut losses, &mut *put))?;
             return Ok(losses);
         }
@@ -157,7 +151,7 @@ impl trace_model::Source for Slog2Source<'_> {
             return self.for_each(&mut put);
         }
         let mut losses = Losses::default();
-        LevelMerge::new(&self.reader, self.lists(Some(topology)), EVER)?
+        LevelMerge::new(&self.reader, self.lists(Some(topology)), TimeBBox::EVER)?
             .for_each(|plain| self.primitives.put_plain(plain, &mut losses, &mut put))?;
         Ok(losses)
     }
@@ -529,7 +523,7 @@ impl<'r, 'a> LevelMerge<'r, 'a> {
             heads: BinaryHeap::new(),
         };
         for level in reader.directory().levels(reader.children())? {
-            let level = match window == EVER {
+            let level = match window == TimeBBox::EVER {
                 true => level,
                 false => level.overlapping(window),
             };
