@@ -38,20 +38,13 @@ impl CommNames {
         found
     }
 
-    /// These names by the numbers of communicators, to which none will come.
+    /// Names that are known already, by the numbers of communicators; drawables will tell no more.
     pub fn given(names: impl IntoIterator<Item = (i32, String)>) -> CommNames {
         let names = names.into_iter();
         CommNames {
             names: names.map(|(comm, name)| (comm, (0, name))).collect(),
             ..CommNames::default()
         }
-    }
-
-    /// All names so far, with the numbers of their communicators.
-    pub fn all(&self) -> impl Iterator<Item = (i32, String)> {
-        self.names
-            .iter()
-            .map(|(&comm, (_, name))| (comm, name.clone()))
     }
 
     /// Whether drawables may tell names.
@@ -153,7 +146,7 @@ mod tests {
         name(3, "");
         assert_eq!(names.get(3), Some("rows"));
         assert_eq!(names.get(5), None);
-        let again = CommNames::given(names.all());
+        let again = CommNames::given(names.iter().map(|(comm, _, name)| (comm, name.to_owned())));
         assert_eq!((again.get(3), again.may_come()), (Some("rows"), false));
         let without = CommNames::new(&Definitions::default());
         assert!(!without.may_come());

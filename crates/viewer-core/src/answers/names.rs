@@ -78,8 +78,11 @@ impl Viewer<'_> {
         let read = for_each_file(self.trace(), MAX_NAMED_FILES, budget, |file| {
             files.push(file);
         });
+        let communicators = self.comm_names.iter();
         TraceNames {
-            communicators: self.comm_names.all().collect(),
+            communicators: communicators
+                .map(|(comm, _, name)| (comm, name.to_owned()))
+                .collect(),
             files: read.is_ok().then_some(files),
         }
     }
