@@ -73,7 +73,7 @@ pub fn write(
 /// What came of the work of all ranks.
 enum Shared {
     Written,
-    /// It was not done before the deadline, so that rank 0 alone would not have it either.
+    /// A part was not done before the deadline, so that rank 0 alone would not have the archive either.
     Late(String),
     /// Why it cannot be done; `None` if it was not begun.
     Not(Option<String>),

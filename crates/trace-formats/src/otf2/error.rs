@@ -30,7 +30,7 @@ pub enum Otf2ErrorKind {
         /// What is wrong there.
         message: String,
     },
-    /// These are not all the parts of the archive, as this version writes them.
+    /// A folder or file does not have all the parts of the archive, as this version writes them.
     NoPart,
     /// A part was made of another trace.
     OtherTrace,

@@ -39,7 +39,7 @@ pub(super) struct PartHandle {
 /// The tables of a part, in the order of their references in its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PartTables {
-    /// Which trace the part was made of.
+    /// Number of the trace that the part was made of.
     pub trace: u64,
     pub strings: Vec<String>,
     /// Name and type.

@@ -43,7 +43,7 @@ fn the_sides_of_an_intercommunicator_wait_for_each_other() {
     }
 }
 
-/// The same with operations that MPI_Wait ends. In a broadcast a rank does not wait for all of the other side.
+/// Both sides of an intercommunicator wait for each other in operations that MPI_Wait ends. In a broadcast a rank does not wait for all of the other side.
 #[test]
 fn operations_with_requests_wait_for_the_other_side() {
     let table = wrappers::table().expect("the table");
