@@ -467,14 +467,20 @@ impl WaitPass<'_> {
             return;
         }
         self.cut_to_focus(causes);
+        let mut by_cause = std::mem::take(&mut self.by_cause);
+        by_cause.clear();
+        for stretch in &*causes {
+            by_cause.add(stretch.cause, stretch.seconds());
+        }
         let waiting = &mut self.lanes[lane as usize];
         let is_main = waiting.thread == 0;
         if is_main {
             for spans in &mut self.spans {
-                spans.add_wait(causes);
+                spans.add_wait(causes, &by_cause);
             }
         }
         if self.is_second {
+            self.by_cause = by_cause;
             return;
         }
         waiting.sums.waiting += seconds;
@@ -484,8 +490,8 @@ impl WaitPass<'_> {
                 by_comm.uses.waiting += seconds;
             }
         }
-        for stretch in &*causes {
-            self.lanes[stretch.cause.lane as usize].caused += stretch.seconds();
+        for (cause, seconds) in &by_cause.sums {
+            self.lanes[cause.lane as usize].caused += seconds;
         }
         let [rank, culprit] = [lane, end.lane].map(|lane| self.lanes[lane as usize].rank_place);
         self.pairs.add_wait(rank, culprit, seconds);
@@ -513,7 +519,8 @@ impl WaitPass<'_> {
             culprit: end.lane,
             is_wrong_order: finding == Finding::InWrongOrder,
         };
-        self.waits.add(&wait, causes);
+        self.waits.add(&wait, &by_cause);
+        self.by_cause = by_cause;
     }
 
     /// Leaves of stretches, which are in order, the parts that lie in the focus.

@@ -10,6 +10,9 @@ pub(super) struct CauseSums<const MOST: usize> {
     pub sums: Vec<(RootCause, f64)>,
 }
 
+/// Sums of all causes of one wait.
+pub(super) type CausesOfWait = CauseSums<{ usize::MAX }>;
+
 impl<const MOST: usize> CauseSums<MOST> {
     /// Adds to the sum of a cause, if it has one or there is room.
     #[inline]
@@ -21,6 +24,12 @@ impl<const MOST: usize> CauseSums<MOST> {
             self.numbers.push(number);
             self.sums.push((cause, seconds));
         }
+    }
+
+    /// Forgets all sums, and keeps the room.
+    pub(super) fn clear(&mut self) {
+        self.numbers.clear();
+        self.sums.clear();
     }
 
     /// The cause with the largest sum; of equal ones the last.

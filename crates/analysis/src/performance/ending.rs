@@ -16,6 +16,11 @@ pub(super) struct Ending {
 
 const STATE_ENDS: u64 = 1 << 63;
 
+/// The time of which this is the number.
+fn time_of(number: i64) -> f64 {
+    f64::from_bits(ordered(number) as u64)
+}
+
 /// A number for a time, or the time for a number, as its bits: numbers have the order of [`f64::total_cmp`].
 fn ordered(bits: i64) -> i64 {
     bits ^ ((bits >> 63) as u64 >> 1) as i64
@@ -24,7 +29,7 @@ fn ordered(bits: i64) -> i64 {
 impl Ending {
     /// When it ends, seconds.
     pub(super) fn time(&self) -> f64 {
-        f64::from_bits(ordered(self.at) as u64)
+        time_of(self.at)
     }
 
     /// Serial number of the state that ends; `None` if it is a message.
@@ -57,24 +62,60 @@ impl Ending {
     }
 }
 
-/// Endings that are to come. Those of few ranks stand in a short list, where the next ones are put into their places quicker than into a heap.
-#[derive(Clone, Debug, Default)]
+/// Endings that are to come, in four places: what is in one comes before all that is in those after it.
+///
+/// Those of few ranks stand in a short list, where the next ones are put into their places quicker than into a heap. Those of thousands of ranks
+/// wait unsorted, by stretches of time, until it is their turn: each is touched a few times, beside others that have just been touched, where a heap
+/// would look at a dozen places far from each other. The heap has what a stretch has too much of, as when many end at once.
+#[derive(Clone, Debug)]
 pub(super) struct Endings {
-    /// The next ones, at most [`Endings::MAX_NEAR`], the very next at the end.
+    /// The next ones, at most [`Endings::MAX_NEAR`] where others can wait, the very next at the end.
     near: Vec<Ending>,
-    /// Endings that come after all that are near.
-    far: BinaryHeap<Reverse<Ending>>,
+    heap: BinaryHeap<Reverse<Ending>>,
+    /// Stretches of equal length. Those in front of `next` have been taken into the heap or the list.
+    stretches: Vec<Vec<Ending>>,
+    next: usize,
+    /// What ends up to here, a number of a time, is in the first stretch.
+    first: i64,
+    /// How many stretches a second has.
+    per_second: f64,
+    /// Endings behind all stretches.
+    beyond: Vec<Ending>,
+}
+
+impl Default for Endings {
+    fn default() -> Endings {
+        Endings {
+            near: Vec::new(),
+            heap: BinaryHeap::new(),
+            stretches: Vec::new(),
+            next: 1,
+            first: i64::MAX,
+            per_second: 0.0,
+            beyond: Vec::new(),
+        }
+    }
 }
 
 impl Endings {
     const MAX_NEAR: usize = 64;
+    /// As many as a heap finds in a processor's first cache.
+    const MANY: usize = 512;
 
     /// Adds one.
     #[inline]
     pub(super) fn push(&mut self, ending: Ending) {
-        let far = self.far.peek();
-        if far.is_some_and(|Reverse(far)| far.is_before(&ending)) {
-            self.far.push(Reverse(ending));
+        let stretch = self.stretch_of(&ending);
+        if stretch >= self.next {
+            match self.stretches.get_mut(stretch) {
+                Some(stretch) => stretch.push(ending),
+                None => self.beyond.push(ending),
+            }
+            return;
+        }
+        let in_heap = self.heap.peek();
+        if in_heap.is_some_and(|Reverse(next)| next.is_before(&ending)) {
+            self.heap.push(Reverse(ending));
             return;
         }
         // What begins now is mostly one of the next to end.
@@ -86,7 +127,7 @@ impl Endings {
         }
         self.near[at] = ending;
         if self.near.len() > Endings::MAX_NEAR {
-            self.far_away();
+            self.spill();
         }
     }
 
@@ -100,18 +141,89 @@ impl Endings {
         Some(next)
     }
 
-    #[cold]
-    fn far_away(&mut self) {
-        let far = self.near.drain(..Endings::MAX_NEAR / 2);
-        self.far.extend(far.map(Reverse));
+    /// Place among the stretches; their number is that of what comes behind them. It does not fall as times grow.
+    #[inline]
+    fn stretch_of(&self, ending: &Ending) -> usize {
+        if ending.at <= self.first {
+            return 0;
+        }
+        let nth = (ending.time() - time_of(self.first)) * self.per_second;
+        if nth < self.stretches.len() as f64 {
+            nth as usize
+        } else {
+            self.stretches.len()
+        }
     }
 
+    /// Leaves half of what may be near.
+    #[cold]
+    fn spill(&mut self) {
+        let far = self.near.drain(..self.near.len() - Endings::MAX_NEAR / 2);
+        self.heap.extend(far.map(Reverse));
+        if self.first == i64::MAX && self.heap.len() > Endings::MANY {
+            self.beyond.append(&mut self.near);
+            self.beyond
+                .extend(self.heap.drain().map(|Reverse(ending)| ending));
+            self.come_near();
+        }
+    }
+
+    /// Brings the next ones near, when none is.
     #[cold]
     fn come_near(&mut self) {
-        let mut next = std::iter::from_fn(|| self.far.pop());
-        let next = next.by_ref().take(Endings::MAX_NEAR / 2);
-        self.near.extend(next.map(|Reverse(next)| next));
-        self.near.reverse();
+        if self.heap.is_empty() {
+            self.take_stretch();
+        }
+        if self.near.is_empty() {
+            let next = std::iter::from_fn(|| self.heap.pop()).take(Endings::MAX_NEAR / 2);
+            self.near.extend(next.map(|Reverse(next)| next));
+            self.near.reverse();
+        }
+    }
+
+    /// Takes the next stretch that has any into the list, or into the heap if that has no room for it. Both are empty.
+    fn take_stretch(&mut self) {
+        let mut waiting = self.stretches.iter().skip(self.next);
+        let next = match waiting.position(|stretch| !stretch.is_empty()) {
+            Some(nth) => self.next + nth,
+            None if self.beyond.is_empty() => {
+                self.stretches.clear();
+                self.next = 1;
+                self.first = i64::MAX;
+                return;
+            }
+            None => {
+                self.cut();
+                0
+            }
+        };
+        self.next = next + 1;
+        let stretch = &mut self.stretches[next];
+        if stretch.len() <= Endings::MAX_NEAR {
+            std::mem::swap(&mut self.near, stretch);
+            self.near.sort_unstable_by(|a, b| b.cmp(a));
+        } else {
+            self.heap.extend(stretch.drain(..).map(Reverse));
+        }
+    }
+
+    /// Cuts what is behind all stretches, which are empty, into new ones, the later half excepted. The first of them has something.
+    fn cut(&mut self) {
+        let mut all = std::mem::take(&mut self.beyond);
+        let half = all.len() / 2;
+        let (earlier, &mut median, _) = all.select_nth_unstable(half);
+        let first = *earlier.iter().min().unwrap_or(&median);
+        let count = (half / (Endings::MAX_NEAR / 2)).max(1);
+        self.stretches.resize_with(count, Vec::new);
+        self.next = 0;
+        self.first = first.at;
+        self.per_second = count as f64 / (median.time() - first.time());
+        for ending in all {
+            match self.stretch_of(&ending) {
+                nth if nth < count => self.stretches[nth].push(ending),
+                _ => self.beyond.push(ending),
+            }
+        }
     }
 }
 
@@ -119,38 +231,58 @@ impl Endings {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Times in a few values, in many, and over many orders of magnitude.
+    fn times() -> impl Strategy<Value = Vec<f64>> {
+        let one = prop_oneof![
+            (0u8..40).prop_map(f64::from),
+            (0u32..1 << 20).prop_map(|time| f64::from(time) / 1024.0),
+            (-300i32..300, 1u8..9).prop_map(|(power, times)| f64::from(times) * 2f64.powi(power)),
+            proptest::sample::select(vec![0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY]),
+        ];
+        let kind = proptest::sample::select(vec![0u8, 1, 2, 3]);
+        (
+            kind,
+            proptest::collection::vec((one, 0u32..1 << 16), 0..4000),
+        )
+            .prop_map(|(kind, times)| {
+                let of_one_kind = |(any, fine): (f64, u32)| match kind {
+                    0 => f64::from(fine % 7),
+                    1 => f64::from(fine),
+                    2 => -f64::from(fine),
+                    _ => any,
+                };
+                times.into_iter().map(of_one_kind).collect()
+            })
+    }
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
         #[test]
-        fn endings_come_in_order(
-            steps in proptest::collection::vec((0u8..40, 0u8..9, any::<bool>()), 0..600),
-            scale in proptest::sample::select(vec![0.5, 20.0, -3.0]),
-        ) {
+        fn endings_come_in_order(times in times(), pop_each in 1usize..3000, pops in 1usize..2000) {
             let mut endings = Endings::default();
-            let mut expected: Vec<(f64, u64, u32)> = Vec::new();
-            for (nth, (time, step, is_state)) in (0..).zip(steps) {
-                let time = scale * f64::from(time);
-                let ending = match is_state {
-                    true => Ending::state(time, u64::from(nth), nth),
-                    false => Ending::message(time, u64::from(nth), nth),
+            let mut expected: BTreeSet<Ending> = BTreeSet::new();
+            for (nth, time) in (0u32..).zip(times) {
+                let ending = match nth % 3 {
+                    0 => Ending::message(time, u64::from(nth), nth),
+                    _ => Ending::state(time, u64::from(nth), nth),
                 };
                 prop_assert_eq!(ending.time().to_bits(), time.to_bits());
-                prop_assert_eq!(ending.state_serial(), is_state.then_some(u64::from(nth)));
+                prop_assert_eq!(ending.state_serial(), (nth % 3 > 0).then_some(u64::from(nth)));
                 endings.push(ending);
-                expected.push((time, ending.order, nth));
-                let until = if step == 0 { 10.0 * scale } else { f64::NEG_INFINITY };
-                expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                while expected.first().is_some_and(|first| first.0 <= until) {
-                    let next = endings.pop_until(until).map(|next| next.index);
-                    prop_assert_eq!(next, Some(expected.remove(0).2));
+                expected.insert(ending);
+                if !(nth as usize).is_multiple_of(pop_each) {
+                    continue;
+                }
+                let until = expected.iter().nth(pops).map_or(f64::NEG_INFINITY, Ending::time);
+                while expected.first().is_some_and(|first| first.time() <= until) {
+                    prop_assert_eq!(endings.pop_until(until), expected.pop_first());
                 }
                 prop_assert!(endings.pop_until(until).is_none());
             }
-            let rest: Vec<u32> = std::iter::from_fn(|| endings.pop_until(f64::INFINITY))
-                .map(|next| next.index)
-                .collect();
-            let expected: Vec<u32> = expected.iter().map(|next| next.2).collect();
-            prop_assert_eq!(rest, expected);
+            let rest: Vec<Ending> = std::iter::from_fn(|| endings.pop_until(f64::INFINITY)).collect();
+            prop_assert_eq!(rest, Vec::from_iter(expected));
         }
     }
 }

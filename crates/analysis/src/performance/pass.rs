@@ -3,6 +3,7 @@
 
 use super::by_file::SumsOfFiles;
 use super::call_info::{CallInfo, InfoReader};
+use super::cause_sums::CausesOfWait;
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, earlier_of, later, later_of};
 use super::collective::OperationQueue;
 use super::comm_sums::CommSums;
@@ -106,6 +107,7 @@ pub(super) struct WaitPass<'a> {
     /// Room for the info of a call, while none is looked at, and for the causes of a wait.
     pub(super) info: Option<Box<CallInfo>>,
     pub(super) causes: Vec<CausedStretch>,
+    pub(super) by_cause: CausesOfWait,
     pub waits: WaitSums,
     /// Messages and waits by pair of ranks.
     pub pairs: PairSums,
@@ -234,6 +236,7 @@ impl<'a> WaitPass<'a> {
             is_second: false,
             info: None,
             causes: Vec::new(),
+            by_cause: CausesOfWait::default(),
             waits: WaitSums::default(),
             pairs: PairSums::new(&ranks),
             edges: WaitEdges::default(),

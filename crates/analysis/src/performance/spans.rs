@@ -1,6 +1,6 @@
 //! Sums over spans of time: phases of the program, or parts of the focus of equal length.
 
-use super::cause_sums::CauseSums;
+use super::cause_sums::{CauseSums, CausesOfWait};
 use super::clocks::{earlier_of, later_of};
 use super::history::CausedStretch;
 use super::use_times::UseSums;
@@ -144,9 +144,23 @@ impl Spans {
         }
     }
 
-    /// Adds a wait of a main thread with its causes.
-    pub(super) fn add_wait(&mut self, causes: &[CausedStretch]) {
-        for stretch in causes {
+    /// Adds a wait of a main thread with its causes, stretch by stretch and each cause once.
+    pub(super) fn add_wait(&mut self, stretches: &[CausedStretch], causes: &CausesOfWait) {
+        let ([first, ..], [.., last]) = (stretches, stretches) else {
+            return;
+        };
+        let nth = self.first_behind(first.from);
+        if let Some(span) = self.spans.get_mut(nth)
+            && first.from >= span.from
+            && last.to <= span.to
+        {
+            for &(cause, seconds) in &causes.sums {
+                span.sums.waiting += seconds;
+                span.causes.add(cause, seconds);
+            }
+            return;
+        }
+        for stretch in stretches {
             self.for_each_within(stretch.from, stretch.to, |span, seconds| {
                 span.sums.waiting += seconds;
                 span.causes.add(stretch.cause, seconds);
@@ -213,12 +227,19 @@ mod tests {
             lane: 0,
             activity: None,
         };
-        let (from, to) = (1.5, 2.25);
-        spans.add_wait(&[CausedStretch { from, to, cause }]);
+        let mut add_wait = |from: f64, to: f64| {
+            let mut causes = CausesOfWait::default();
+            causes.add(cause, to - from);
+            spans.add_wait(&[CausedStretch { from, to, cause }], &causes);
+        };
+        add_wait(1.5, 2.25);
+        add_wait(5.5, 5.75);
+        add_wait(5.75, 6.0);
+        add_wait(6.5, 7.0);
         let all = |value: fn(&Span) -> f64| spans.spans.iter().map(value).collect::<Vec<f64>>();
         assert_eq!(all(|span| span.sums.computing), [1.25, 0.5, 0.5]);
         assert_eq!(all(|span| span.sums.in_calls), [0.75, 1.5, 1.5]);
-        assert_eq!(all(|span| span.sums.waiting), [0.5, 0.25, 0.0]);
+        assert_eq!(all(|span| span.sums.waiting), [0.5, 0.25, 0.5]);
         assert_eq!(all(|span| span.longest_computing), [1.0, 0.5, 0.5]);
         assert_eq!(all(|span| span.ideal_to - span.ideal_from), [1.0, 0.5, 0.5]);
         assert_eq!(spans.spans[0].by_category, [0.75, 1.25]);

@@ -1,7 +1,7 @@
 //! Wait states: patterns, and their sums by pattern, call and culprit.
 
-use super::cause_sums::CauseSums;
-use super::history::{CausedStretch, RootCause};
+use super::cause_sums::{CauseSums, CausesOfWait};
+use super::history::RootCause;
 use serde::Serialize;
 use trace_model::hash::Map;
 
@@ -159,6 +159,7 @@ const MAX_GROUPS: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitSums {
     pub by_key: Map<WaitKey, WaitSum>,
+    /// Seconds and number of waits by root cause.
     pub by_cause: Map<RootCause, (f64, u64)>,
     /// Number of waits that are in no group.
     pub ungrouped: u64,
@@ -166,13 +167,13 @@ pub(super) struct WaitSums {
 
 impl WaitSums {
     /// Adds a wait with its causes, which add up to it.
-    pub(super) fn add(&mut self, wait: &Wait, causes: &[CausedStretch]) {
+    pub(super) fn add(&mut self, wait: &Wait, causes: &CausesOfWait) {
         let seconds = wait.seconds;
-        for stretch in causes {
-            if self.by_cause.len() < MAX_GROUPS || self.by_cause.contains_key(&stretch.cause) {
-                let cause = self.by_cause.entry(stretch.cause).or_default();
-                cause.0 += stretch.seconds();
-                cause.1 += 1;
+        for &(cause, seconds) in &causes.sums {
+            if self.by_cause.len() < MAX_GROUPS || self.by_cause.contains_key(&cause) {
+                let (sum, count) = self.by_cause.entry(cause).or_default();
+                *sum += seconds;
+                *count += 1;
             }
         }
         let key = WaitKey {
@@ -201,11 +202,11 @@ impl WaitSums {
         if wait.is_wrong_order {
             sum.wrong_order += seconds;
         }
-        for stretch in causes {
-            if stretch.cause.lane != wait.culprit {
-                sum.caused_elsewhere += stretch.seconds();
+        for &(cause, seconds) in &causes.sums {
+            if cause.lane != wait.culprit {
+                sum.caused_elsewhere += seconds;
             }
-            sum.causes.add(stretch.cause, stretch.seconds());
+            sum.causes.add(cause, seconds);
         }
         if sum.longest.seconds < seconds {
             sum.longest = *wait;
