@@ -287,6 +287,19 @@ fn analysed(run: &Simulated, focus: &[TimeBBox]) -> PerformanceReport {
 
 /// A message that was sent earlier and is received later is in the wrong order; two that one call receives are not.
 #[test]
+fn a_wait_counts_once_for_each_of_its_causes() {
+    let steps = [true, false, true].map(|is_own| Step::Compute(0, 10, is_own));
+    let (run, _) = simulate(&[&steps[..], &[Step::Barrier]].concat());
+    let report = analysed(&run, &[]);
+    let waits = RANKS as u64 - 1;
+    let causes = report.root_causes.iter();
+    let causes: Vec<_> = causes
+        .map(|cause| (cause.activity.as_deref(), cause.count))
+        .collect();
+    assert_eq!(causes, [(Some("step"), waits), (None, waits)]);
+}
+
+#[test]
 fn late_senders_in_the_wrong_order_are_told() {
     for (received, expected) in [([22, 30], 20.0), ([22, 22], 0.0), ([30, 22], 0.0)] {
         let mut run = Simulated::default();
