@@ -144,18 +144,39 @@ pub fn later(world: &World, settings: &Settings, base: &Path, calls: u64) {
     let Some(store) = own::store().filter(|_| !settings.quiet) else {
         return;
     };
-    let folder = store.path().parent().unwrap_or(Path::new(".")).display();
-    let to = base.parent().filter(|to| !to.as_os_str().is_empty());
+    let folder = store.path().parent().unwrap_or(Path::new("."));
+    let folder = quoted(&folder.display().to_string());
     say!(
-        "trace: {}, {}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover --dir {} {folder}` makes the trace",
+        "trace: {}, {}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover {} {folder}` makes the trace",
         plural(world.size as u64, "rank"),
         plural(calls, "call"),
         host::host(),
-        match to.map(shown).as_deref() {
-            None | Some("") => ".",
-            Some(to) => to,
-        },
+        recover_options(settings, base),
     );
+}
+
+/// The options with which `mpitrace recover` makes the files that MPI_Finalize would have made, as far as it can: there is no OTF2 among them.
+fn recover_options(settings: &Settings, base: &Path) -> String {
+    let to = base.parent().filter(|to| !to.as_os_str().is_empty());
+    let to = to.map(shown).filter(|to| !to.is_empty());
+    let mut options = format!("--dir {}", quoted(to.as_deref().unwrap_or(".")));
+    if settings.output != "%p"
+        && let Some(name) = base.file_name()
+    {
+        options += &format!(" --output {}", quoted(&name.to_string_lossy()));
+    }
+    let outputs = &settings.outputs;
+    let formats = [
+        (outputs.dumpi, "dumpi"),
+        (outputs.slog2, "slog2"),
+        (outputs.clog2, "clog2"),
+    ];
+    let wanted = formats.iter().filter(|(wanted, _)| *wanted);
+    let wanted: Vec<&str> = wanted.map(|(_, name)| *name).collect();
+    if !wanted.is_empty() && wanted != ["dumpi", "slog2"] {
+        options += &format!(" --formats {}", wanted.join(","));
+    }
+    options
 }
 
 /// Number of the ranks' DUMPI files that rank 0 sees: hosts may each have a folder of their own under one name.
