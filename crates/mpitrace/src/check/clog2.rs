@@ -57,6 +57,8 @@ pub fn check(bytes: &[u8], findings: &mut CheckFindings) {
         numbers,
         open: HashMap::new(),
         messages: HashMap::new(),
+        unequal: HashMap::new(),
+        unequal_ends: 0,
         lines: HashSet::new(),
         last_time: f64::NEG_INFINITY,
         findings,
@@ -258,6 +260,15 @@ struct MessageEndpoint {
     size: i32,
 }
 
+/// A message that was received with another size than it was sent with: the places of both ends, the later one first, and the bytes.
+#[derive(Clone, Copy)]
+struct UnequalEnds {
+    offset: u64,
+    other: u64,
+    sent: i32,
+    received: i32,
+}
+
 /// Open states and message endpoints that are remembered at a time; damaged files have no end of them.
 const MAX_OPEN_RECORDS: usize = 1 << 19;
 
@@ -267,6 +278,9 @@ struct CheckedLog<'p, 'f> {
     numbers: EventNumbers,
     open: HashMap<(i32, LineKey), VecDeque<u64>>,
     messages: HashMap<MessageChannel, VecDeque<MessageEndpoint>>,
+    /// Messages whose ends have different sizes, and how many there are.
+    unequal: HashMap<MessageChannel, Vec<UnequalEnds>>,
+    unequal_ends: usize,
     /// Lines that COMM records announced, without threads.
     lines: HashSet<(i32, i32)>,
     last_time: f64,
@@ -445,12 +459,15 @@ impl CheckedLog<'_, '_> {
                     true => (size, half.size),
                     false => (half.size, size),
                 };
-                if received > sent {
-                    let what = format!(
-                        "{received} bytes received of a message of {sent}, sent or received at byte {}",
-                        half.offset
-                    );
-                    self.findings.warning("size of a message", offset, what);
+                if received != sent && self.unequal_ends < MAX_OPEN_RECORDS {
+                    self.unequal_ends += 1;
+                    let pair = UnequalEnds {
+                        offset,
+                        other: half.offset,
+                        sent,
+                        received,
+                    };
+                    self.unequal.entry(channel).or_default().push(pair);
                 }
                 waiting.pop_front();
                 if waiting.is_empty() {
@@ -465,7 +482,43 @@ impl CheckedLog<'_, '_> {
         }
     }
 
+    /// Tells of receives that are larger than what was sent. Receives may be completed in another order than that of the messages (MPI_Waitany),
+    /// so on a channel all of them together are compared.
+    fn unequal_ends(&mut self) {
+        let mut wrong: Vec<UnequalEnds> = Vec::new();
+        for pairs in self.unequal.values() {
+            let sorted = |size: fn(&UnequalEnds) -> i32| {
+                let mut sizes: Vec<i32> = pairs.iter().map(size).collect();
+                sizes.sort_unstable();
+                sizes
+            };
+            let (sent, received) = (sorted(|pair| pair.sent), sorted(|pair| pair.received));
+            if sent
+                .iter()
+                .zip(&received)
+                .any(|(sent, received)| received > sent)
+            {
+                wrong.extend(
+                    pairs
+                        .iter()
+                        .filter(|pair| pair.received > pair.sent)
+                        .copied(),
+                );
+            }
+        }
+        wrong.sort_unstable_by_key(|pair| pair.offset);
+        for pair in wrong {
+            let what = format!(
+                "{} bytes received of a message of {}, sent or received at byte {}",
+                pair.received, pair.sent, pair.other
+            );
+            self.findings
+                .warning("size of a message", pair.offset, what);
+        }
+    }
+
     fn finish(&mut self) {
+        self.unequal_ends();
         let mut open: Vec<(u64, i32)> = Vec::new();
         for ((state, _), offsets) in &self.open {
             open.extend(offsets.iter().map(|&offset| (offset, *state)));

@@ -5,7 +5,7 @@ use crate::trace_files::input::{OpenedInput, shown};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trace_formats::dumpi::MAGIC;
-use trace_formats::dumpi::meta::Meta;
+use trace_formats::dumpi::meta::{Meta, RankFiles};
 
 /// Whether an input is a `.bin` file.
 pub fn is_file(input: &OpenedInput) -> bool {
@@ -36,20 +36,24 @@ pub fn refuse_meta(input: &[u8], path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// The `.bin` files that a metafile stands for, and the number of processes of its run.
-pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), Failure> {
+/// The `.bin` files that a metafile stands for, of which there is at least one.
+pub fn rank_files(path: &Path, input: &[u8]) -> Result<RankFiles, Failure> {
     let name = shown(path).display();
     let meta = Meta::parse(input).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
-    let files: Vec<PathBuf> = {
-        let files = meta.rank_files(path);
-        files.iter().map(|(_, path)| path.to_owned()).collect()
-    };
+    let files = meta.rank_files(path);
     if files.is_empty() {
         let prefix = String::from_utf8_lossy(&meta.fileprefix).into_owned();
         let message = format!("{name}: none of the files {prefix}-NNNN.bin is there");
         return Err(Failure::Data(message));
     }
-    Ok((files, meta.numprocs))
+    Ok(files)
+}
+
+/// The paths of the `.bin` files that a metafile stands for, and the number of processes of its run.
+pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), Failure> {
+    let files = rank_files(path, input)?;
+    let paths = files.iter().map(|(_, path)| path.to_owned()).collect();
+    Ok((paths, files.ranks()))
 }
 
 /// Refuses the files of more than one run: several metafiles, and several `.bin` files of one rank. `runs` are the metafiles, `files` the

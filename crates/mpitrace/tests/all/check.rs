@@ -378,6 +378,20 @@ fn damage_to_a_log() {
         }
     };
     bench.is_odd(&with(5, &size), "size of a message");
+    // Two messages of a channel, of 99 bytes and of what the first one has, whose receives were completed the other way round.
+    let mut crossed = good.clone();
+    crossed.insert(5, good[4].clone());
+    crossed.insert(6, good[5].clone());
+    size(&mut crossed[5]);
+    size(&mut crossed[6]);
+    let (code, found) = bench.check(&log(&crossed));
+    assert_eq!(
+        (code, &found["warnings"]),
+        (Some(0), &0.into()),
+        "{found:#}"
+    );
+    size(&mut crossed[7]);
+    bench.is_odd(&log(&crossed), "size of a message");
     let twice = |r: &mut Clog2Record| {
         if let Clog2Body::StateDef(def) = &mut r.body {
             def.final_etype = def.start_etype;

@@ -176,6 +176,29 @@ fn the_formats_of_a_run_agree() {
         assert_eq!(expected, vec![json!(1 - rank); 3]);
         assert_eq!(argument(&dumpi, rank, function, peer), expected);
     }
+
+    // The metafile stands for all ranks, whose times have one zero.
+    let meta = "p-2023.11.14.22.13.20.meta";
+    let of_run = rows(at, meta);
+    let ends = |rows: &[Value]| {
+        let of = |rank: i64| rows.iter().filter(move |row| row["rank"] == rank);
+        [0, 1].map(|rank| {
+            let starts = of(rank).map(|row| row["start_ns"].as_i64().expect("a number"));
+            starts.min().expect("rows")
+        })
+    };
+    let ([zero, one], [first, second]) = (ends(&slog2), ends(&of_run));
+    assert_eq!((first.min(second), second - first), (0, one - zero));
+    for rank in [0, 1] {
+        assert_eq!(calls(&of_run, rank), calls(&slog2, rank));
+    }
+    fs::remove_file(at.join("p-2023.11.14.22.13.20-0001.bin")).expect("removed");
+    let output = run(at, &["print", "--csv", meta]);
+    assert_eq!(output.status.code(), Some(1));
+    let expected = format!("{meta}: the .bin file of rank 1 is missing");
+    assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+    let printed = String::from_utf8_lossy(&output.stdout).lines().count();
+    assert_eq!(printed, 1 + calls(&slog2, 0).len());
 }
 
 #[test]

@@ -223,6 +223,11 @@ impl RankFiles {
             .map(|(rank, path)| (*rank, path.as_path()))
     }
 
+    /// Number of ranks that the `.meta` file claims. Nothing may be allocated or walked by it alone.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
     /// Whether no rank has a file.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()

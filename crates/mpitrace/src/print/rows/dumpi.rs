@@ -1,14 +1,15 @@
-//! Rows of the calls in a DUMPI file of one rank, in order of completion.
+//! Rows of the calls in DUMPI files, rank by rank, in order of completion.
 
 use super::super::Arguments;
 use super::super::dumpi::open_or_salvage;
 use super::row::{CallRow, RowWriter, text};
 use crate::failure::Failure;
-use crate::trace_files::dumpi_run::rank_of;
-use crate::trace_files::input::shown;
+use crate::trace_files::dumpi_run::{is_meta, missing, rank_files, rank_of};
+use crate::trace_files::input::{OpenedInput, shown};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::Path;
 use trace_formats::clog2::annotations::NO_FINALIZE;
 use trace_formats::dumpi::clock::{RecordAxis, RecordTicker};
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT, FieldCode, FieldShape};
@@ -16,20 +17,68 @@ use trace_formats::dumpi::names::{name, wildcard};
 use trace_formats::dumpi::types::{ANNOTATION, DumpiRecord, Mask};
 use trace_formats::dumpi::value::{DumpiStatus, FieldValue, Strs};
 
+/// Prints the calls of a file, or of the files of all ranks if it is the metafile of a run.
 pub fn print(
     input: &[u8],
     arguments: &Arguments,
     rows: &mut RowWriter<impl Write>,
 ) -> Result<(), Failure> {
-    let name = shown(&arguments.file);
+    let path = &arguments.file;
+    if !is_meta(input) {
+        return print_file(input, path, None, rows);
+    }
+    let found = rank_files(path, input)?;
+    let mut files = Vec::new();
+    for (_, path) in found.iter() {
+        files.push((path, OpenedInput::open(path)?));
+    }
+    let begins = files.iter().filter_map(|(_, input)| first_start(input));
+    let zero = begins.min();
+    // What is wrong is told at last: the files of other ranks may be good.
+    let gap = found.gaps().next();
+    let mut failure = gap.map(|gap| Failure::file(shown(path), missing(gap)));
+    for (path, input) in &files {
+        match print_file(input, path, zero, rows) {
+            Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
+            Err(why) => failure = failure.or(Some(why)),
+            Ok(()) => {}
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+/// When the first call of a file began, by the clock of the rank, ns.
+fn first_start(input: &[u8]) -> Option<i64> {
+    let (reader, _) = open_or_salvage(input, Path::new("")).ok()?;
+    let first = reader.records().next()?.ok()?;
+    Some(ticker_of(&first).times(&first).0)
+}
+
+/// The clock by which the records of a file are timed, of which this is the first.
+fn ticker_of(first: &DumpiRecord<'_>) -> RecordTicker {
+    RecordTicker::new(match first.mask {
+        mask if mask.has(Mask::WALL) => RecordAxis::Wall,
+        mask if mask.has(Mask::CPU) => RecordAxis::Cpu,
+        _ => RecordAxis::Count,
+    })
+}
+
+/// Prints the calls of the file of a rank, with times since `zero`, or since the first of them.
+fn print_file(
+    input: &[u8],
+    path: &Path,
+    zero: Option<i64>,
+    rows: &mut RowWriter<impl Write>,
+) -> Result<(), Failure> {
+    let name = shown(path);
     let (reader, incomplete) = open_or_salvage(input, name)?;
     let labels = reader.address_labels().ok().flatten().unwrap_or_default();
     let labels = labels.into_iter().map(|label| (label.key, label.label));
     let mut calls = DumpiCalls {
-        rank: rank_of(&arguments.file).map(i64::from),
+        rank: rank_of(path).map(i64::from),
         labels: labels.collect(),
         ticker: None,
-        zero: 0,
+        zero,
         open: HashMap::new(),
     };
     for record in reader.records() {
@@ -48,8 +97,8 @@ struct DumpiCalls {
     labels: HashMap<u64, Vec<u8>>,
     /// The clock of the first record, by which all are timed.
     ticker: Option<RecordTicker>,
-    /// Start of the first record, ns.
-    zero: i64,
+    /// The time that times are told from, ns; `None` before the first record, which then starts at 0.
+    zero: Option<i64>,
     /// By thread the functions that were entered: key and start.
     open: HashMap<u16, Vec<(u64, i64)>>,
 }
@@ -60,18 +109,9 @@ impl DumpiCalls {
         record: &DumpiRecord<'_>,
         rows: &mut RowWriter<impl Write>,
     ) -> Result<(), Failure> {
-        let is_first = self.ticker.is_none();
-        let ticker = self.ticker.get_or_insert_with(|| {
-            RecordTicker::new(match record.mask {
-                mask if mask.has(Mask::WALL) => RecordAxis::Wall,
-                mask if mask.has(Mask::CPU) => RecordAxis::Cpu,
-                _ => RecordAxis::Count,
-            })
-        });
+        let ticker = self.ticker.get_or_insert_with(|| ticker_of(record));
         let (start, stop) = ticker.times(record);
-        if is_first {
-            self.zero = start;
-        }
+        self.zero.get_or_insert(start);
         let key = match record.args().next() {
             Some((_, FieldValue::U64(key))) => key,
             _ => 0,
@@ -145,7 +185,7 @@ impl DumpiCalls {
             thread: thread.into(),
             call_id: None,
             function,
-            start_ns: start.wrapping_sub(self.zero),
+            start_ns: start.wrapping_sub(self.zero.unwrap_or(start)),
             duration_ns: stop.map(|stop| stop.wrapping_sub(start)),
             error: None,
             arguments: Map::new(),
