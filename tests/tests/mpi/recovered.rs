@@ -95,6 +95,34 @@ fn settings_of_the_run_are_those_of_recover() {
     recovered_as_merged(&tracing.run(&program, &[]), "tree", "other settings");
 }
 
+/// What is typed as the closing line says makes the files that were asked for, under the names that they were to have.
+#[test]
+fn the_command_of_merge_later_makes_what_was_asked_for() {
+    let program = Program::c("comms").compile(Mpi::Mpich);
+    let mut tracing = TraceSetup::new(Mpi::Mpich, 2);
+    tracing.variables = &[
+        ("TRACE_MERGE", "later"),
+        ("TRACE_OUTPUTS", "clog2,slog2"),
+        ("TRACE_OUTPUT", "the run"),
+    ];
+    let run = tracing.run(&program, &[]);
+    let story = run.finished.story();
+    let line = story.lines().find(|line| line.contains("(merge later)"));
+    let line = line.unwrap_or_else(|| panic!("{story}"));
+    let command = line.split('`').nth(1).expect("a command");
+    let command = command.replacen("mpitrace", &mpitrace().display().to_string(), 1);
+    let mut shell = Command::new("sh");
+    let shell = shell.args(["-c", &command]).current_dir(run.folder.path());
+    process::run(shell, LIMIT).succeeded();
+    for (extension, expected) in [("clog2", 1), ("slog2", 1), ("meta", 0)] {
+        let files = run.files(extension);
+        assert_eq!(files.len(), expected, "{line}: {files:?}");
+        for file in files {
+            assert_eq!(file.file_stem(), Some("the run".as_ref()), "{line}");
+        }
+    }
+}
+
 /// Each rank on a host of its own, with a clock that is wrong: times are corrected by the same comparisons.
 #[test]
 fn clocks_of_several_hosts_are_corrected_alike() {
