@@ -34,6 +34,7 @@ mod partly;
 mod polling;
 mod programs;
 mod python;
+mod random;
 mod receive_order;
 mod record_sizes;
 mod recovered;
