@@ -9,6 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+pub use test_support::limit_here;
 
 /// Output and end of a command.
 #[derive(Debug)]
@@ -57,20 +58,6 @@ pub struct Hung {
     pub finished: FinishedCommand,
     /// Stacks of all threads of it and of the processes below it, before it was killed; says so where there is no gdb.
     pub stacks: String,
-}
-
-/// A time limit on this machine: `limit` as many times as the variable SLOWER says, once where it is not set. `ci/arm64` sets it,
-/// since emulation is slow. A limit only ends what hangs, so a long one changes nothing about what passes.
-///
-/// # Panics
-/// If the variable is no number from 1 on.
-pub fn limit_here(limit: Duration) -> Duration {
-    let Some(times) = std::env::var_os("SLOWER") else {
-        return limit;
-    };
-    let number = times.to_str().and_then(|text| text.parse().ok());
-    let number = number.filter(|number| *number >= 1);
-    limit * number.unwrap_or_else(|| panic!("SLOWER={}: a number from 1 on", times.display()))
 }
 
 /// Runs a command to its end. After `limit`, or several times that ([`limit_here`]), all its processes are killed and the test

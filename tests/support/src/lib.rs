@@ -1,10 +1,11 @@
-//! What the tests of every crate share: the [`golden`] files, the [`spec`](spec_folder) beside the code, the [`recorder`], and
-//! how a test says that it cannot run here ([`skip`]).
+//! What the tests of every crate share: the [`golden`] files, the [`spec`](spec_folder) beside the code, the [`recorder`],
+//! how long a test waits ([`limit_here`]), and how it says that it cannot run here ([`skip`]).
 
 pub mod golden;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
@@ -50,6 +51,20 @@ pub fn recorder(mpi: &str) -> Option<PathBuf> {
         ));
     }
     found
+}
+
+/// A time limit on this machine: `limit` as many times as the variable SLOWER says, once where it is not set. `ci/arm64` sets it,
+/// since emulation is slow. A limit only ends what hangs, so a long one changes nothing about what passes.
+///
+/// # Panics
+/// If the variable is no number from 1 on.
+pub fn limit_here(limit: Duration) -> Duration {
+    let Some(times) = std::env::var_os("SLOWER") else {
+        return limit;
+    };
+    let number = times.to_str().and_then(|text| text.parse().ok());
+    let number = number.filter(|number| *number >= 1);
+    limit * number.unwrap_or_else(|| panic!("SLOWER={}: a number from 1 on", times.display()))
 }
 
 /// Says that a test, or a part of one, cannot run here, and why: one line `SKIPPED: reason (test)`.

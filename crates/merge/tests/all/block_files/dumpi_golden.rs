@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 use test_support::golden;
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::DumpiReader;
@@ -159,9 +160,11 @@ fn compile(source: &Path, program: &Path) {
 
 /// Runs in `here` with the configuration of the golden run.
 fn run(here: &Path, golden: &Path, library: &Path, ranks: &str, program: &str, arguments: &[&str]) {
+    let limit = test_support::limit_here(Duration::from_secs(60));
     let mut command = Command::new("timeout");
-    command.args(["60", "mpiexec.mpich", "-n", ranks, "-genv", "LD_PRELOAD"]);
     command
+        .arg(limit.as_secs().to_string())
+        .args(["mpiexec.mpich", "-n", ranks, "-genv", "LD_PRELOAD"])
         .arg(library)
         .arg(format!("./{program}"))
         .args(arguments);
