@@ -380,8 +380,8 @@ fn damage_to_a_log() {
     bench.is_odd(&with(5, &size), "size of a message");
     // Two messages of a channel, of 99 bytes and of what the first one has, whose receives were completed the other way round.
     let mut crossed = good.clone();
-    crossed.insert(5, good[4].clone());
-    crossed.insert(6, good[5].clone());
+    crossed.insert(5, good[4]);
+    crossed.insert(6, good[5]);
     size(&mut crossed[5]);
     size(&mut crossed[6]);
     let (code, found) = bench.check(&log(&crossed));
