@@ -289,10 +289,15 @@ fn a_message_that_is_too_large_is_found() {
             (&calls[0]["bytes"], &calls[1]["bytes"]),
             (&8.into(), &16.into())
         );
-        let failed = &report["findings"][1];
-        let words = failed["message"].as_str().expect("words");
-        assert!(words.contains("MPI_ERR_TRUNCATE"), "{words}");
-        assert_eq!(failed["calls"][0]["ranks"], "1");
+        // MPICH returns an error for the write of rank 2, which is before or after the receive.
+        let failed = report["findings"].as_array().expect("a list");
+        let mut failed = failed.iter().filter(|one| one["kind"] == "failed-call");
+        let failed = failed.find(|one| one["calls"][0]["ranks"] == "1");
+        let words = failed.and_then(|one| one["message"].as_str());
+        assert!(
+            words.is_some_and(|words| words.contains("MPI_ERR_TRUNCATE")),
+            "{report:#}"
+        );
     }
 }
 
