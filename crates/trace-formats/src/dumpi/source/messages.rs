@@ -41,11 +41,21 @@ pub(super) struct MatchedMessage {
     pub(super) tag: i32,
 }
 
+/// What the trace tells of a rank, where that bears on its messages.
+#[derive(Clone, Debug)]
+pub(super) struct RankFacts {
+    /// Ranks with the same clock have the same text; `None` if times are not those of a clock.
+    pub(super) clock: Option<Vec<u8>>,
+    /// Whether it calls functions that receive messages and whose arguments DUMPI does not hold, as MPI_Mrecv.
+    pub(super) receives_unseen: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum PostedReceive {
     /// Posted.
     Open,
-    Complete(MessageEnd),
+    /// Complete, with the bytes that a status tells.
+    Complete(MessageEnd, Option<i64>),
     /// Takes a message of which nobody learns.
     Forgotten,
 }
@@ -67,13 +77,26 @@ pub(super) struct MessagesUnderWay {
     held: HashMap<u32, HashSet<MessageChannel>>,
     /// Complete receives of which nobody knows what they took, by the order of posting.
     unknown: BTreeMap<u64, (ReceivePattern, MessageEnd)>,
+    ranks: HashMap<u32, RankFacts>,
     count: u64,
     forgotten: u64,
+    /// Receives that were complete before anything was sent that they could have taken.
+    early: Vec<MessageEnd>,
+    /// Messages that receives took of which the trace tells nothing more.
+    taken_unseen: Vec<MessageEnd>,
     /// Messages that are complete, for the caller to take.
     pub(super) arrows: Vec<MatchedMessage>,
 }
 
 impl MessagesUnderWay {
+    /// None yet, of a run of which this is known by rank.
+    pub(super) fn new(ranks: HashMap<u32, RankFacts>) -> Self {
+        MessagesUnderWay {
+            ranks,
+            ..MessagesUnderWay::default()
+        }
+    }
+
     /// A message is sent; gives its number.
     pub(super) fn send(&mut self, channel: MessageChannel, end: MessageEnd) -> u64 {
         self.count += 1;
@@ -106,15 +129,16 @@ impl MessagesUnderWay {
         self.count
     }
 
-    /// Completes a receive that took a message of this channel.
+    /// Completes a receive that took a message of this channel, of so many bytes if a status tells.
     pub(super) fn complete(
         &mut self,
         number: u64,
         wanted: &ReceivePattern,
         taken: MessageChannel,
-        end: MessageEnd,
+        (end, told): (MessageEnd, Option<i64>),
     ) {
-        self.fill(number, wanted, Some(taken), PostedReceive::Complete(end));
+        let slot = PostedReceive::Complete(end, told);
+        self.fill(number, wanted, Some(taken), slot);
     }
 
     /// Completes a receive that took a message whose status nobody asked for.
@@ -199,8 +223,23 @@ impl MessagesUnderWay {
                 return;
             }
             queues.receives.pop_first();
-            queues.sends.pop_front();
-            if let PostedReceive::Complete(receive) = slot {
+            let PostedReceive::Complete(receive, told) = slot else {
+                queues.sends.pop_front();
+                continue;
+            };
+            if receive.ns < send.ns && have_one_clock(&self.ranks, channel) {
+                // From MPI_PROC_NULL, which not all libraries say in the status, or from a send that the trace does not tell.
+                self.early.push(receive);
+                continue;
+            }
+            let to = self.ranks.get(&channel.dest);
+            if let Some(told) = told.filter(|_| to.is_some_and(|to| to.receives_unseen))
+                && let Some(at) = queues.sends.iter().position(|(_, send)| send.bytes == told)
+            {
+                let before = queues.sends.drain(..at);
+                self.taken_unseen.extend(before.map(|(_, send)| send));
+            }
+            if let Some((_, send)) = queues.sends.pop_front() {
                 let tag = channel.tag;
                 self.arrows.push(MatchedMessage { send, receive, tag });
             }
@@ -280,13 +319,14 @@ impl MessagesUnderWay {
         };
         let receives = |queues: &ChannelQueues| {
             let ends = queues.receives.values().filter_map(|slot| match slot {
-                PostedReceive::Complete(end) => Some(*end),
+                PostedReceive::Complete(end, _) => Some(*end),
                 _ => None,
             });
             ends.collect::<Vec<_>>()
         };
         let all = self.channels.values();
-        all.flat_map(move |queues| sends(queues).into_iter().chain(receives(queues)))
+        let all = all.flat_map(move |queues| sends(queues).into_iter().chain(receives(queues)));
+        all.chain(self.early.iter().chain(&self.taken_unseen).copied())
     }
 
     /// Ends that found no other end.
@@ -295,11 +335,19 @@ impl MessagesUnderWay {
             losses.add("message without a receive", queues.sends.len() as u64);
             losses.add("receive without a message", queues.receives.len() as u64);
         }
+        losses.add("receive without a message", self.early.len() as u64);
+        losses.add("message without a receive", self.taken_unseen.len() as u64);
         losses.add(
             "receive whose request was freed before it was complete",
             self.forgotten,
         );
     }
+}
+
+/// Whether times of both ends of a channel can be compared.
+fn have_one_clock(ranks: &HashMap<u32, RankFacts>, channel: MessageChannel) -> bool {
+    let clock = |rank: u32| ranks.get(&rank)?.clock.as_deref();
+    clock(channel.source).is_some_and(|source| clock(channel.dest) == Some(source))
 }
 
 /// The only channel that a receive without wildcards can take from.

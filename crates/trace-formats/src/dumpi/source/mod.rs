@@ -25,7 +25,7 @@ use super::types::{ANNOTATION, CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::FieldValue;
 use crate::clog2::states::{CallIdDisplay, FunctionStates};
 use info::Shown;
-use messages::{MatchedMessage, MessagesUnderWay};
+use messages::{MatchedMessage, MessagesUnderWay, RankFacts};
 use not_matched::NotMatched;
 use on_communicators::CommunicatorFunctions;
 use rank::{NextCall, RankWalk};
@@ -296,6 +296,25 @@ impl<'a> DumpiSource<'a> {
         }
     }
 
+    /// What bears on messages, by rank.
+    fn facts(&self) -> HashMap<u32, RankFacts> {
+        let is_wall = self.axis == RecordAxis::Wall;
+        let receives = |&category: &i32| {
+            let category = self.definitions.category(category);
+            category.is_some_and(|category| RECEIVES_UNSEEN.contains(&&*category.name.to_str()))
+        };
+        let facts = self.files.iter().enumerate().map(|(place, file)| {
+            let host = file.reader.header().map(|header| &header.hostname);
+            let keys = self.regions.get(place);
+            let facts = RankFacts {
+                clock: host.filter(|host| is_wall && !host.is_empty()).cloned(),
+                receives_unseen: keys.is_some_and(|keys| keys.values().any(receives)),
+            };
+            (file.rank, facts)
+        });
+        facts.collect()
+    }
+
     /// Seconds on the axis of the whole trace.
     fn seconds(&self, ns: i64) -> f64 {
         ns.saturating_sub(self.zero) as f64 / 1e9
@@ -400,6 +419,14 @@ impl<'a> DumpiSource<'a> {
     }
 }
 
+/// Functions that receive messages and of whose calls DUMPI holds nothing but when they were.
+const RECEIVES_UNSEEN: [&str; 4] = [
+    "MPI_Mrecv",
+    "MPI_Imrecv",
+    "MPI_Isendrecv",
+    "MPI_Isendrecv_replace",
+];
+
 impl trace_model::Source for DumpiSource<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
@@ -410,7 +437,7 @@ impl trace_model::Source for DumpiSource<'_> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
         let mut losses = self.losses.clone();
-        let mut messages = MessagesUnderWay::default();
+        let mut messages = MessagesUnderWay::new(self.facts());
         let mut not_matched = NotMatched::new(self.files.iter().flat_map(|file| {
             let lines = file.lines.values();
             lines.map(|&line| (line, file.lacks_messages))

@@ -476,7 +476,8 @@ impl<'a> RankWalk<'a> {
             dest: wanted.dest,
             tag,
         };
-        messages.complete(number, wanted, taken, end);
+        let told = status.map(|status| i64::from(status.bytes));
+        messages.complete(number, wanted, taken, (end, told));
     }
 }
 
