@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use trace_model::Losses;
 
+/// Messages that are passed over at most, where one is looked for among those that wait.
+const LOOKED_AT: usize = 1000;
+
 /// Properties that the two ends of a message share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct MessageChannel {
@@ -234,7 +237,8 @@ impl MessagesUnderWay {
             }
             let to = self.ranks.get(&channel.dest);
             if let Some(told) = told.filter(|_| to.is_some_and(|to| to.receives_unseen))
-                && let Some(at) = queues.sends.iter().position(|(_, send)| send.bytes == told)
+                && let mut waiting = queues.sends.iter().take(LOOKED_AT)
+                && let Some(at) = waiting.position(|(_, send)| send.bytes == told)
             {
                 let before = queues.sends.drain(..at);
                 self.taken_unseen.extend(before.map(|(_, send)| send));
@@ -268,8 +272,6 @@ impl MessagesUnderWay {
 
     /// Gives the receives of which nobody knows what they took the messages that are left, first come, first served.
     fn guess(&mut self) {
-        /// Most messages of other tags that are passed over.
-        const LOOKED_AT: usize = 1000;
         type Waiting = Vec<(i64, MessageChannel, u64, MessageEnd, bool)>;
         if self.unknown.is_empty() {
             return;
