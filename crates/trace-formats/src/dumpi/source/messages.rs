@@ -8,6 +8,9 @@ use trace_model::Losses;
 /// Messages that are passed over at most, where one is looked for among those that wait.
 const LOOKED_AT: usize = 1000;
 
+/// What clocks of one host may differ by at most, where a rank's own was corrected.
+const CLOCK_DOUBT_NS: i64 = 1_000_000;
+
 /// Properties that the two ends of a message share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct MessageChannel {
@@ -59,6 +62,8 @@ enum PostedReceive {
     Open,
     /// Complete, with the bytes that a status tells.
     Complete(MessageEnd, Option<i64>),
+    /// The same of one that was posted for any sender, or for nobody: DUMPI has one number for MPI_ANY_SOURCE and MPI_PROC_NULL.
+    FromAnyone(MessageEnd, Option<i64>),
     /// Takes a message of which nobody learns.
     Forgotten,
 }
@@ -140,7 +145,10 @@ impl MessagesUnderWay {
         taken: MessageChannel,
         (end, told): (MessageEnd, Option<i64>),
     ) {
-        let slot = PostedReceive::Complete(end, told);
+        let slot = match wanted.source {
+            Some(_) => PostedReceive::Complete(end, told),
+            None => PostedReceive::FromAnyone(end, told),
+        };
         self.fill(number, wanted, Some(taken), slot);
     }
 
@@ -226,15 +234,22 @@ impl MessagesUnderWay {
                 return;
             }
             queues.receives.pop_first();
-            let PostedReceive::Complete(receive, told) = slot else {
-                queues.sends.pop_front();
-                continue;
+            let (receive, told) = match slot {
+                PostedReceive::FromAnyone(receive, _)
+                    if receive.ns.saturating_add(CLOCK_DOUBT_NS) < send.ns
+                        && have_one_clock(&self.ranks, channel) =>
+                {
+                    // From MPI_PROC_NULL, which not all libraries say in the status.
+                    self.early.push(receive);
+                    continue;
+                }
+                PostedReceive::Complete(receive, told)
+                | PostedReceive::FromAnyone(receive, told) => (receive, told),
+                PostedReceive::Open | PostedReceive::Forgotten => {
+                    queues.sends.pop_front();
+                    continue;
+                }
             };
-            if receive.ns < send.ns && have_one_clock(&self.ranks, channel) {
-                // From MPI_PROC_NULL, which not all libraries say in the status, or from a send that the trace does not tell.
-                self.early.push(receive);
-                continue;
-            }
             let to = self.ranks.get(&channel.dest);
             if let Some(told) = told.filter(|_| to.is_some_and(|to| to.receives_unseen))
                 && let mut waiting = queues.sends.iter().take(LOOKED_AT)
@@ -321,7 +336,7 @@ impl MessagesUnderWay {
         };
         let receives = |queues: &ChannelQueues| {
             let ends = queues.receives.values().filter_map(|slot| match slot {
-                PostedReceive::Complete(end, _) => Some(*end),
+                PostedReceive::Complete(end, _) | PostedReceive::FromAnyone(end, _) => Some(*end),
                 _ => None,
             });
             ends.collect::<Vec<_>>()
