@@ -9,7 +9,7 @@ use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::platform::{host, program};
 use merge::dumpi;
-use settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
+use settings::{DebugSet, MAX_DUMPI_RANKS, OutputSet, Settings};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use trace_model::units;
@@ -165,14 +165,11 @@ fn recover_options(settings: &Settings, base: &Path) -> String {
     {
         options += &format!(" --output {}", quoted(&name.to_string_lossy()));
     }
-    let outputs = &settings.outputs;
-    let formats = [
-        (outputs.dumpi, "dumpi"),
-        (outputs.slog2, "slog2"),
-        (outputs.clog2, "clog2"),
-    ];
-    let wanted = formats.iter().filter(|(wanted, _)| *wanted);
-    let wanted: Vec<&str> = wanted.map(|(_, name)| *name).collect();
+    let wanted = OutputSet {
+        otf2: false,
+        ..settings.outputs
+    };
+    let wanted = wanted.names();
     if !wanted.is_empty() && wanted != ["dumpi", "slog2"] {
         options += &format!(" --formats {}", wanted.join(","));
     }

@@ -53,6 +53,18 @@ impl OutputSet {
             ..self
         }
     }
+
+    /// Names of the formats in it, as the setting has them.
+    pub fn names(self) -> Vec<&'static str> {
+        let named = [
+            (self.dumpi, "dumpi"),
+            (self.clog2, "clog2"),
+            (self.slog2, "slog2"),
+            (self.otf2, "otf2"),
+        ];
+        let wanted = named.iter().filter(|(is_wanted, _)| *is_wanted);
+        wanted.map(|(_, name)| *name).collect()
+    }
 }
 
 impl OptionKind for OutputSet {
@@ -92,17 +104,7 @@ impl OptionKind for OutputSet {
     }
 
     fn texts(value: &OutputSet) -> Vec<String> {
-        let named = [
-            (value.dumpi, "dumpi"),
-            (value.clog2, "clog2"),
-            (value.slog2, "slog2"),
-            (value.otf2, "otf2"),
-        ];
-        let words: Vec<&str> = named
-            .iter()
-            .filter(|(on, _)| *on)
-            .map(|(_, word)| *word)
-            .collect();
+        let words = value.names();
         vec![if value.is_auto {
             "auto".into()
         } else if words.is_empty() {

@@ -28,7 +28,7 @@ fn sent(run: &TracedRun) -> BTreeMap<(usize, usize), (u64, u64)> {
     sent
 }
 
-/// The same of a trace.
+/// Number and bytes of the messages by sender and receiver, which a trace has.
 #[track_caller]
 fn drawn(folder: &Path, file: &str) -> BTreeMap<(usize, usize), (u64, u64)> {
     let printed = command(folder, &["stats", "--by", "pair", "--format", "csv", file]);

@@ -64,7 +64,7 @@ impl Ending {
 
 /// Endings that are to come, in four places: what is in one comes before all that is in those after it.
 ///
-/// Those of few ranks stand in a short list, where the next ones are put into their places quicker than into a heap. Those of thousands of ranks
+/// Endings of few ranks stand in a short list, where the next ones are put into their places quicker than into a heap. Endings of thousands of ranks
 /// wait unsorted, by stretches of time, until it is their turn: each is touched a few times, beside others that have just been touched, where a heap
 /// would look at a dozen places far from each other. The heap has what a stretch has too much of, as when many end at once.
 #[derive(Clone, Debug)]

@@ -58,7 +58,7 @@ pub fn check(bytes: &[u8], findings: &mut CheckFindings) {
         open: HashMap::new(),
         messages: HashMap::new(),
         unequal: HashMap::new(),
-        unequal_ends: 0,
+        unequal_messages: 0,
         lines: HashSet::new(),
         last_time: f64::NEG_INFINITY,
         findings,
@@ -280,7 +280,7 @@ struct CheckedLog<'p, 'f> {
     messages: HashMap<MessageChannel, VecDeque<MessageEndpoint>>,
     /// Messages whose ends have different sizes, and how many there are.
     unequal: HashMap<MessageChannel, Vec<UnequalEnds>>,
-    unequal_ends: usize,
+    unequal_messages: usize,
     /// Lines that COMM records announced, without threads.
     lines: HashSet<(i32, i32)>,
     last_time: f64,
@@ -459,8 +459,11 @@ impl CheckedLog<'_, '_> {
                     true => (size, half.size),
                     false => (half.size, size),
                 };
-                if received != sent && self.unequal_ends < MAX_OPEN_RECORDS {
-                    self.unequal_ends += 1;
+                if received != sent && self.unequal_messages >= MAX_OPEN_RECORDS {
+                    let what = "too many messages with ends of different sizes to compare them";
+                    self.findings.warning("not checked", offset, what);
+                } else if received != sent {
+                    self.unequal_messages += 1;
                     let pair = UnequalEnds {
                         offset,
                         other: half.offset,

@@ -56,14 +56,21 @@ pub(super) struct RankFacts {
     pub(super) receives_unseen: bool,
 }
 
+/// A receive that took a message.
+#[derive(Clone, Copy, Debug)]
+struct CompleteReceive {
+    end: MessageEnd,
+    /// Bytes of the message, if a status tells.
+    told: Option<i64>,
+    /// Whether it was posted for any sender, or for nobody: DUMPI has one number for MPI_ANY_SOURCE and MPI_PROC_NULL.
+    is_from_anyone: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum PostedReceive {
     /// Posted.
     Open,
-    /// Complete, with the bytes that a status tells.
-    Complete(MessageEnd, Option<i64>),
-    /// The same of one that was posted for any sender, or for nobody: DUMPI has one number for MPI_ANY_SOURCE and MPI_PROC_NULL.
-    FromAnyone(MessageEnd, Option<i64>),
+    Complete(CompleteReceive),
     /// Takes a message of which nobody learns.
     Forgotten,
 }
@@ -145,10 +152,12 @@ impl MessagesUnderWay {
         taken: MessageChannel,
         (end, told): (MessageEnd, Option<i64>),
     ) {
-        let slot = match wanted.source {
-            Some(_) => PostedReceive::Complete(end, told),
-            None => PostedReceive::FromAnyone(end, told),
+        let receive = CompleteReceive {
+            end,
+            told,
+            is_from_anyone: wanted.source.is_none(),
         };
+        let slot = PostedReceive::Complete(receive);
         self.fill(number, wanted, Some(taken), slot);
     }
 
@@ -234,22 +243,21 @@ impl MessagesUnderWay {
                 return;
             }
             queues.receives.pop_first();
-            let (receive, told) = match slot {
-                PostedReceive::FromAnyone(receive, _)
-                    if receive.ns.saturating_add(CLOCK_DOUBT_NS) < send.ns
-                        && have_one_clock(&self.ranks, channel) =>
-                {
-                    // From MPI_PROC_NULL, which not all libraries say in the status.
-                    self.early.push(receive);
-                    continue;
-                }
-                PostedReceive::Complete(receive, told)
-                | PostedReceive::FromAnyone(receive, told) => (receive, told),
-                PostedReceive::Open | PostedReceive::Forgotten => {
-                    queues.sends.pop_front();
-                    continue;
-                }
+            let PostedReceive::Complete(CompleteReceive {
+                end: receive,
+                told,
+                is_from_anyone,
+            }) = slot
+            else {
+                queues.sends.pop_front();
+                continue;
             };
+            // From MPI_PROC_NULL, which not all libraries say in the status.
+            let is_early = is_from_anyone && receive.ns.saturating_add(CLOCK_DOUBT_NS) < send.ns;
+            if is_early && have_one_clock(&self.ranks, channel) {
+                self.early.push(receive);
+                continue;
+            }
             let to = self.ranks.get(&channel.dest);
             if let Some(told) = told.filter(|_| to.is_some_and(|to| to.receives_unseen))
                 && let mut waiting = queues.sends.iter().take(LOOKED_AT)
@@ -336,7 +344,7 @@ impl MessagesUnderWay {
         };
         let receives = |queues: &ChannelQueues| {
             let ends = queues.receives.values().filter_map(|slot| match slot {
-                PostedReceive::Complete(end, _) | PostedReceive::FromAnyone(end, _) => Some(*end),
+                PostedReceive::Complete(receive) => Some(receive.end),
                 _ => None,
             });
             ends.collect::<Vec<_>>()

@@ -291,6 +291,13 @@ fn nothing_is_received_before_it_is_sent() {
     // Clocks of other hosts may be wrong.
     let (mut sender, mut receiver) = (Rank::new(), Rank::new());
     receiver.host = "node2";
+    receiver.recv((-1, 3), WORLD, Some((0, 3)));
+    sender.now = 5000;
+    sender.send(1, 3, WORLD);
+    let drawn = run(vec![sender, receiver]);
+    assert_eq!(drawn.arrows.len(), 1);
+    // What names its sender is no receive from MPI_PROC_NULL.
+    let (mut sender, mut receiver) = (Rank::new(), Rank::new());
     receiver.recv((0, 3), WORLD, Some((0, 3)));
     sender.now = 5000;
     sender.send(1, 3, WORLD);
