@@ -3,6 +3,7 @@
 use super::arrivals::Arrival;
 use super::by_file::EndedFileCall;
 use super::call_info::CallInfo;
+use super::cause_sums::CausesOfWait;
 use super::clocks::later;
 use super::collective::RankInOperation;
 use super::coming::MAX_REQUESTS;
@@ -430,13 +431,14 @@ impl WaitPass<'_> {
         causes.clear();
         culprit
             .history
-            .causes(from, end.time, otherwise, &mut causes);
+            .causes(from, end.time, otherwise, &mut causes.stretches);
         let waiting = &mut self.lanes[lane as usize];
         match is_late_news {
             true => causes
+                .stretches
                 .iter()
                 .for_each(|stretch| waiting.history.replace(*stretch)),
-            false => waiting.history.add_all(&causes),
+            false => waiting.history.add_all(&causes.stretches),
         }
         self.count_wait(call, pattern, from, end, finding, &mut causes);
         self.causes = causes;
@@ -450,7 +452,7 @@ impl WaitPass<'_> {
         from: f64,
         end: WaitEnd,
         finding: Finding,
-        causes: &mut Vec<CausedStretch>,
+        causes: &mut CausesOfWait,
     ) {
         let CallPlace {
             lane,
@@ -466,21 +468,16 @@ impl WaitPass<'_> {
         if seconds <= 0.0 {
             return;
         }
-        self.cut_to_focus(causes);
-        let mut by_cause = std::mem::take(&mut self.by_cause);
-        by_cause.clear();
-        for stretch in &*causes {
-            by_cause.add(stretch.cause, stretch.seconds());
-        }
+        self.cut_to_focus(&mut causes.stretches);
+        causes.add_up();
         let waiting = &mut self.lanes[lane as usize];
         let is_main = waiting.thread == 0;
         if is_main {
             for spans in &mut self.spans {
-                spans.add_wait(causes, &by_cause);
+                spans.add_wait(causes);
             }
         }
         if self.is_second {
-            self.by_cause = by_cause;
             return;
         }
         waiting.sums.waiting += seconds;
@@ -490,7 +487,7 @@ impl WaitPass<'_> {
                 by_comm.uses.waiting += seconds;
             }
         }
-        for (cause, seconds) in &by_cause.sums {
+        for (cause, seconds) in causes.sums() {
             self.lanes[cause.lane as usize].caused += seconds;
         }
         let [rank, culprit] = [lane, end.lane].map(|lane| self.lanes[lane as usize].rank_place);
@@ -519,8 +516,7 @@ impl WaitPass<'_> {
             culprit: end.lane,
             is_wrong_order: finding == Finding::InWrongOrder,
         };
-        self.waits.add(&wait, &by_cause);
-        self.by_cause = by_cause;
+        self.waits.add(&wait, causes);
     }
 
     /// Leaves of stretches, which are in order, the parts that lie in the focus.

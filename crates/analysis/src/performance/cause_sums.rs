@@ -1,6 +1,6 @@
 //! Seconds of waiting by root cause, of as many causes as there is room for.
 
-use super::history::RootCause;
+use super::history::{CausedStretch, RootCause};
 
 /// Sums of the causes that came first, at most `MOST`.
 #[derive(Clone, Debug, Default)]
@@ -9,9 +9,6 @@ pub(super) struct CauseSums<const MOST: usize> {
     numbers: Vec<u64>,
     pub sums: Vec<(RootCause, f64)>,
 }
-
-/// Sums of all causes of one wait.
-pub(super) type CausesOfWait = CauseSums<{ usize::MAX }>;
 
 impl<const MOST: usize> CauseSums<MOST> {
     /// Adds to the sum of a cause, if it has one or there is room.
@@ -26,16 +23,39 @@ impl<const MOST: usize> CauseSums<MOST> {
         }
     }
 
-    /// Forgets all sums, and keeps the room.
-    pub(super) fn clear(&mut self) {
-        self.numbers.clear();
-        self.sums.clear();
-    }
-
     /// The cause with the largest sum; of equal ones the last.
     pub(super) fn longest(&self) -> Option<RootCause> {
         let most = self.sums.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         most.map(|(cause, _)| *cause)
+    }
+}
+
+/// The causes of one wait.
+#[derive(Debug, Default)]
+pub(super) struct CausesOfWait {
+    /// Stretches of the wait in order of time.
+    pub stretches: Vec<CausedStretch>,
+    by_cause: CauseSums<{ usize::MAX }>,
+}
+
+impl CausesOfWait {
+    /// Forgets all, and keeps the room.
+    pub(super) fn clear(&mut self) {
+        self.stretches.clear();
+        self.by_cause.numbers.clear();
+        self.by_cause.sums.clear();
+    }
+
+    /// Adds the stretches up, so that each cause is there once.
+    pub(super) fn add_up(&mut self) {
+        for stretch in &self.stretches {
+            self.by_cause.add(stretch.cause, stretch.seconds());
+        }
+    }
+
+    /// Each cause with its seconds, once they have been added up.
+    pub(super) fn sums(&self) -> &[(RootCause, f64)] {
+        &self.by_cause.sums
     }
 }
 

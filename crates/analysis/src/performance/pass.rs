@@ -11,7 +11,6 @@ use super::critical_path::{PathProfile, WaitEdges};
 use super::end_marks::EndMarks;
 use super::events::{CategoryUse, DrawableCounts, Event, EventBatch, EventOrder, StateBegin};
 use super::focus::Focus;
-use super::history::CausedStretch;
 use super::intercomms::Intercomms;
 use super::kept_waits::KeptWaits;
 use super::lacking::Lacking;
@@ -106,8 +105,7 @@ pub(super) struct WaitPass<'a> {
     pub is_second: bool,
     /// Room for the info of a call, while none is looked at, and for the causes of a wait.
     pub(super) info: Option<Box<CallInfo>>,
-    pub(super) causes: Vec<CausedStretch>,
-    pub(super) by_cause: CausesOfWait,
+    pub(super) causes: CausesOfWait,
     pub waits: WaitSums,
     /// Messages and waits by pair of ranks.
     pub pairs: PairSums,
@@ -235,8 +233,7 @@ impl<'a> WaitPass<'a> {
             assumptions,
             is_second: false,
             info: None,
-            causes: Vec::new(),
-            by_cause: CausesOfWait::default(),
+            causes: CausesOfWait::default(),
             waits: WaitSums::default(),
             pairs: PairSums::new(&ranks),
             edges: WaitEdges::default(),

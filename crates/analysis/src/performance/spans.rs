@@ -2,7 +2,6 @@
 
 use super::cause_sums::{CauseSums, CausesOfWait};
 use super::clocks::{earlier_of, later_of};
-use super::history::CausedStretch;
 use super::use_times::UseSums;
 use trace_model::TimeBBox;
 
@@ -144,8 +143,9 @@ impl Spans {
         }
     }
 
-    /// Adds a wait of a main thread with its causes, stretch by stretch and each cause once.
-    pub(super) fn add_wait(&mut self, stretches: &[CausedStretch], causes: &CausesOfWait) {
+    /// Adds a wait of a main thread with its causes.
+    pub(super) fn add_wait(&mut self, causes: &CausesOfWait) {
+        let stretches = &causes.stretches[..];
         let ([first, ..], [.., last]) = (stretches, stretches) else {
             return;
         };
@@ -154,7 +154,7 @@ impl Spans {
             && first.from >= span.from
             && last.to <= span.to
         {
-            for &(cause, seconds) in &causes.sums {
+            for &(cause, seconds) in causes.sums() {
                 span.sums.waiting += seconds;
                 span.causes.add(cause, seconds);
             }
@@ -200,7 +200,7 @@ impl Spans {
 
 #[cfg(test)]
 mod tests {
-    use super::super::history::RootCause;
+    use super::super::history::{CausedStretch, RootCause};
     use super::*;
 
     #[test]
@@ -229,8 +229,9 @@ mod tests {
         };
         let mut add_wait = |from: f64, to: f64| {
             let mut causes = CausesOfWait::default();
-            causes.add(cause, to - from);
-            spans.add_wait(&[CausedStretch { from, to, cause }], &causes);
+            causes.stretches.push(CausedStretch { from, to, cause });
+            causes.add_up();
+            spans.add_wait(&causes);
         };
         add_wait(1.5, 2.25);
         add_wait(5.5, 5.75);

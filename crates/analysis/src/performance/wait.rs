@@ -169,7 +169,7 @@ impl WaitSums {
     /// Adds a wait with its causes, which add up to it.
     pub(super) fn add(&mut self, wait: &Wait, causes: &CausesOfWait) {
         let seconds = wait.seconds;
-        for &(cause, seconds) in &causes.sums {
+        for &(cause, seconds) in causes.sums() {
             if self.by_cause.len() < MAX_GROUPS || self.by_cause.contains_key(&cause) {
                 let (sum, count) = self.by_cause.entry(cause).or_default();
                 *sum += seconds;
@@ -202,7 +202,7 @@ impl WaitSums {
         if wait.is_wrong_order {
             sum.wrong_order += seconds;
         }
-        for &(cause, seconds) in &causes.sums {
+        for &(cause, seconds) in causes.sums() {
             if cause.lane != wait.culprit {
                 sum.caused_elsewhere += seconds;
             }
