@@ -6,5 +6,6 @@ mod libdumpi_header;
 mod own;
 mod robust;
 mod source;
+mod source_messages;
 mod speed;
 mod text;

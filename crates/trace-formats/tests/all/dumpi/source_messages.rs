@@ -1,0 +1,145 @@
+//! Messages of DUMPI runs: which receive took which message.
+
+use super::source::{Arrow, INT, Rank, WORLD, run, status};
+use trace_formats::dumpi::value::DumpiStatus;
+
+#[test]
+fn receives_take_messages_in_the_order_of_their_posting() {
+    let mut sender = Rank::new();
+    for _ in 0..4 {
+        sender.send(1, 3, WORLD);
+    }
+    let mut receiver = Rank::new();
+    // The second one may take anything; what it took shows when it is complete, last of all.
+    receiver
+        .irecv((0, 3), 2)
+        .irecv((-1, -1), 3)
+        .irecv((0, 3), 4)
+        .irecv((0, 3), 5)
+        .wait(5, None)
+        .wait(2, None)
+        .wait(4, Some(status(0, 3)))
+        .wait(3, Some(status(0, 3)));
+    let drawn = run(vec![sender, receiver]);
+    let ends = [[0, 11], [2, 15], [4, 13], [6, 9]];
+    let expected: Vec<Arrow> = ends.iter().map(|&times| (3, 8, times, [0, 1])).collect();
+    assert_eq!(drawn.arrows, expected);
+    assert!(drawn.losses.is_empty(), "{}", drawn.losses);
+}
+
+#[test]
+fn cancelled_freed_and_empty_receives_take_nothing() {
+    let mut sender = Rank::new();
+    sender
+        .send(1, 3, WORLD)
+        .send(1, 3, WORLD)
+        .send(-1, 3, WORLD);
+    let mut receiver = Rank::new();
+    let cancelled = DumpiStatus {
+        cancelled: 1,
+        ..status(-1, -1)
+    };
+    receiver
+        .irecv((0, 3), 2)
+        .call("MPI_Cancel", &|c| _ = c.int(2))
+        .wait(2, Some(cancelled))
+        .irecv((0, 3), 2)
+        .call("MPI_Request_free", &|c| _ = c.int(2))
+        .recv((-1, 5), WORLD, Some((-1, -1)))
+        .recv((0, 3), WORLD, None);
+    let drawn = run(vec![sender, receiver]);
+    assert_eq!(drawn.arrows, [(3, 8, [2, 13], [0, 1])]);
+    let what = "receive whose request was freed before it was complete";
+    assert_eq!(drawn.losses.count(what), 1);
+    assert_eq!(drawn.losses.iter().count(), 1, "{}", drawn.losses);
+}
+
+/// MPICH 4.0 leaves in the status of a receive from MPI_PROC_NULL what was there before.
+#[test]
+fn nothing_is_received_before_it_is_sent() {
+    let (mut sender, mut receiver) = (Rank::new(), Rank::new());
+    receiver.recv((-1, 3), WORLD, Some((0, 3)));
+    sender.now = 5000;
+    sender.send(1, 3, WORLD);
+    receiver.now = 5000;
+    receiver.recv((0, 3), WORLD, Some((0, 3)));
+    let drawn = run(vec![sender, receiver]);
+    assert_eq!(drawn.arrows, [(3, 8, [4, 5], [0, 1])]);
+    assert_eq!(drawn.losses.count("receive without a message"), 1);
+    // Clocks of other hosts may be wrong.
+    let (mut sender, mut receiver) = (Rank::new(), Rank::new());
+    receiver.host = "node2";
+    receiver.recv((-1, 3), WORLD, Some((0, 3)));
+    sender.now = 5000;
+    sender.send(1, 3, WORLD);
+    let drawn = run(vec![sender, receiver]);
+    assert_eq!(drawn.arrows.len(), 1);
+    // What names its sender is no receive from MPI_PROC_NULL.
+    let (mut sender, mut receiver) = (Rank::new(), Rank::new());
+    receiver.recv((0, 3), WORLD, Some((0, 3)));
+    sender.now = 5000;
+    sender.send(1, 3, WORLD);
+    let drawn = run(vec![sender, receiver]);
+    assert_eq!(drawn.arrows.len(), 1);
+}
+
+/// Of MPI_Mrecv DUMPI holds nothing but the name: what it received is told from the rest by its size.
+#[test]
+fn a_receive_takes_the_message_of_its_size_where_others_are_not_seen() {
+    let sizes = |unseen: bool| {
+        let (mut sender, mut receiver) = (Rank::new(), Rank::new());
+        for count in [1, 2, 3] {
+            sender.call("MPI_Send", &|c| {
+                _ = c.int(count).handle(INT).int(1).int(3).handle(WORLD);
+            });
+        }
+        if unseen {
+            receiver
+                .call("Function_enter", &|c| _ = c.u64(7))
+                .call("Function_exit", &|c| _ = c.u64(7));
+        }
+        receiver.now = 9000;
+        receiver.recv((0, 3), WORLD, Some((0, 3)));
+        let drawn = run(vec![sender, receiver]);
+        drawn
+            .arrows
+            .iter()
+            .map(|arrow| arrow.1)
+            .collect::<Vec<i64>>()
+    };
+    assert_eq!(sizes(true), [8]);
+    assert_eq!(sizes(false), [4]);
+}
+
+#[test]
+fn persistent_requests_and_sendrecv_move_messages_too() {
+    let side = |peer: i32| {
+        let mut rank = Rank::new();
+        rank.call("MPI_Send_init", &|c| {
+            c.int(1).handle(INT).int(peer).int(4).handle(WORLD).int(8);
+        })
+        .call("MPI_Recv_init", &|c| {
+            c.int(1).handle(INT).int(peer).int(4).handle(WORLD).int(9);
+        });
+        for _ in 0..2 {
+            rank.call("MPI_Startall", &|c| _ = c.int(2).ints([8, 9]))
+                .call("MPI_Waitall", &|c| _ = c.int(2).ints([8, 9]).statuses([]));
+        }
+        rank.call("MPI_Sendrecv", &|c| {
+            c.int(1).handle(INT).int(peer).int(5).int(1).handle(INT);
+            c.int(peer).int(5).handle(WORLD).statuses([]);
+        });
+        rank
+    };
+    let drawn = run(vec![side(1), side(0)]);
+    let mut expected: Vec<Arrow> = Vec::new();
+    for ranks in [[0, 1], [1, 0]] {
+        for times in [[4, 7], [8, 11]] {
+            expected.push((4, 4, times, ranks));
+        }
+        expected.push((5, 4, [12, 13], ranks));
+    }
+    expected.sort();
+    assert_eq!(drawn.arrows, expected);
+    assert!(drawn.losses.is_empty(), "{}", drawn.losses);
+}
