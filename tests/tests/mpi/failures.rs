@@ -4,7 +4,7 @@ use std::thread;
 use tests::Mpi;
 use tests::failures::{EndKind, RandomNumbers, RunOutcome, WAYS, run};
 
-/// Each way on one of the MPIs, on which one chance decides, and with EVERY_MPI on each: `ci/failures` makes many runs of all.
+/// Half of the ways, each on one of the MPIs; chance decides which. With EVERY_MPI all ways on each. `ci/failures` makes many runs of all.
 #[test]
 fn nothing_is_lost_whatever_the_end() {
     let seed = std::time::SystemTime::now()
@@ -15,16 +15,20 @@ fn nothing_is_lost_whatever_the_end() {
     mpis.retain(|mpi| mpi.installed());
     let has_all = std::env::var_os("EVERY_MPI").is_some();
     if !has_all && mpis.len() > 1 {
-        tests::skip("each way to end badly on each MPI: only with EVERY_MPI=1, or by ci/failures");
+        tests::skip("every way to end badly on each MPI: only with EVERY_MPI=1, or by ci/failures");
     }
     let mut random = RandomNumbers(seed);
+    // Of two ways that stand side by side one is taken.
+    let is_taken: [bool; WAYS.len() / 2] = std::array::from_fn(|_| random.below(2) == 0);
     let ways = WAYS.map(|way| (way, random.below(mpis.len().max(1) as u64)));
+    let is_taken = |at: usize| has_all || is_taken.get(at / 2).copied() == Some(at % 2 == 0);
     let is_any = !mpis.is_empty();
     // Side by side: most of it is waiting.
     let expected = thread::scope(|scope| {
         let begun = (0..).zip(mpis).map(|(nth, mpi)| {
-            let own = ways.iter().filter(|(_, only)| has_all || *only == nth);
-            let own: Vec<EndKind> = own.map(|(way, _)| *way).collect();
+            let own = ways.iter().enumerate();
+            let own = own.filter(|(at, (_, only))| is_taken(*at) && (has_all || *only == nth));
+            let own: Vec<EndKind> = own.map(|(_, (way, _))| *way).collect();
             let random = RandomNumbers(random.below(u64::MAX));
             scope.spawn(move || calls_of_ends(mpi, &own, random))
         });
@@ -34,7 +38,7 @@ fn nothing_is_lost_whatever_the_end() {
             .map(|run| run.join().expect("nothing is lost"));
         calls.sum::<u64>()
     });
-    assert!(!is_any || expected > 2000, "{expected} calls");
+    assert!(!is_any || expected > 1000, "{expected} calls");
 }
 
 /// A run of each of these ways to end badly with this MPI, of which nothing is lost. Gives the calls that had to be there.

@@ -419,11 +419,15 @@ fn a_host_that_is_cut_off_leaves_block_files_on_both() {
 }
 
 /// The ranks of both hosts go on after the deadline, and say where the calls are. How long MPI itself then waits in MPI_Finalize is not the
-/// recorder's.
+/// recorder's. A merge is cut in the middle on one MPI in the tree and on the other in parallel, with EVERY_MPI on each in both.
 #[test]
 fn a_host_that_is_cut_off_in_the_merge_keeps_nobody() {
     for mpi in installed() {
         for (merge, when) in [("tree", "before"), ("parallel", "in"), ("tree", "in")] {
+            let is_other = when == "in" && (merge == "tree") == mpi.is_mpich();
+            if is_other && std::env::var_os("EVERY_MPI").is_none() {
+                continue;
+            }
             let folder = TestFolder::new(&format!("{}-hosts-cut-{merge}", mpi.suffix()));
             let Some(mut hosts) = Hosts::new(&folder, &[0, AHEAD]) else {
                 return;

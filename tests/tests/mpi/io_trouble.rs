@@ -30,18 +30,29 @@ type Expected = (
 
 const MIB: u64 = 1 << 20;
 
+/// As in the program.
+const ROUNDS: u64 = 8;
+
 const BOTH: [Expected; 10] = [
     (
         "unequal",
         2,
         "unequal_writes",
-        &[("rank", 0), ("bytes", 60 * MIB), ("mean_bytes", 32 * MIB)],
+        &[
+            ("rank", 0),
+            ("bytes", ROUNDS * 60 * MIB),
+            ("mean_bytes", ROUNDS * 32 * MIB),
+        ],
     ),
     (
         "unequal-reads",
         2,
         "unequal_reads",
-        &[("rank", 0), ("bytes", 60 * MIB), ("mean_bytes", 32 * MIB)],
+        &[
+            ("rank", 0),
+            ("bytes", ROUNDS * 60 * MIB),
+            ("mean_bytes", ROUNDS * 32 * MIB),
+        ],
     ),
     ("slow", 3, "slow_rank", &[("rank", 2)]),
     // The limit is ten blocks and a part of one: of twenty writes, nine fail and one is short.
@@ -64,7 +75,7 @@ const BOTH: [Expected; 10] = [
         "one-rank-reads",
         2,
         "one_rank_reads",
-        &[("rank", 0), ("bytes", 64 * MIB)],
+        &[("rank", 0), ("bytes", ROUNDS * 64 * MIB)],
     ),
     (
         "stdio",

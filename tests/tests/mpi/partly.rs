@@ -11,6 +11,16 @@ fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::EVERY.into_iter().filter(|mpi| mpi.is_here())
 }
 
+/// Runs a test on several MPIs at once: most of it is waiting.
+fn beside_each_other(mpis: impl Iterator<Item = Mpi>, test: impl Fn(Mpi) + Sync) {
+    std::thread::scope(|scope| {
+        for mpi in mpis {
+            let test = &test;
+            scope.spawn(move || test(mpi));
+        }
+    });
+}
+
 /// Runs one rank for each item of `recorders`, with that library preloaded, or with none.
 fn run(
     mpi: Mpi,
@@ -107,7 +117,7 @@ fn ranks_without_a_recorder_do_not_hold_up_the_others() {
 
 #[test]
 fn a_rank_that_is_late_is_waited_for_all_the_same() {
-    for mpi in installed() {
+    let is_waited_for = |mpi| {
         let folder = TestFolder::new("partly-late");
         let recorders = [Some(tests::recorder()), Some(tests::recorder())];
         // Longer than it takes until the neighbours are looked at.
@@ -116,7 +126,8 @@ fn a_rank_that_is_late_is_waited_for_all_the_same() {
         assert_eq!(finished.stdout, "ok\n", "{story}");
         assert_eq!(lines(&finished, "trace: 2 ranks, ").len(), 1, "{story}");
         assert_eq!(lines(&finished, "no recorder").len(), 0, "{story}");
-    }
+    };
+    beside_each_other(installed(), is_waited_for);
 }
 
 /// A rank that cannot see the processes of the others, as if they were on other hosts.
@@ -129,7 +140,7 @@ fn ranks_that_are_waited_for_are_named_once() {
     }
     // MPICH does not connect processes that cannot see each other.
     let may_hide = |mpi: &Mpi| matches!(mpi, Mpi::OpenMpi | Mpi::OpenMpi5);
-    for mpi in installed().filter(may_hide) {
+    beside_each_other(installed().filter(may_hide), |mpi| {
         let folder = TestFolder::new("partly-waits");
         let program = Program::c("partly").compile(mpi);
         let mut command = mpi.mpiexec(1);
@@ -148,7 +159,7 @@ fn ranks_that_are_waited_for_are_named_once() {
             printed[0].contains("for 2 ranks (first: 1, 2), for at most 5 s"),
             "{story}"
         );
-    }
+    });
 }
 
 #[test]

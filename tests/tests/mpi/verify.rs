@@ -415,12 +415,19 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
             found.len() == 2 && found.iter().all(is_true),
             "{mpi:?}: {report:#}"
         );
+        // Rank 0 and either of the others are a circle; the one that is stuck first is in it.
         let report = hung(mpi, &program, "sides");
-        let expected = [
-            (0, "MPI_Wait".to_owned(), "1-2".to_owned()),
-            (1, "MPI_Recv".to_owned(), "0".to_owned()),
-        ];
-        assert_eq!(circle(&report), expected, "{mpi:?}: {report:#}");
+        let found = circle(&report);
+        let expected = |other| {
+            [
+                (0, "MPI_Wait".to_owned(), "1-2".to_owned()),
+                (other, "MPI_Recv".to_owned(), "0".to_owned()),
+            ]
+        };
+        assert!(
+            found == expected(1) || found == expected(2),
+            "{mpi:?}: {report:#}"
+        );
         // Ranks 0 and 2 wait in a call that rank 1 has not come to, as it waits for a message that rank 0 sends later.
         for (fault, function) in [
             ("skip", "MPI_Barrier"),
