@@ -20,11 +20,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use trace_model::{FolderKind, PendingFolder};
+use trace_model::{FolderKind, PartNumber, PendingFolder};
 
 /// Most parts. Each part reads the whole SLOG2 file, which takes a processor a third of what the whole archive takes: more parts would hardly be done
 /// sooner.
-const MAX_PARTS: i32 = 8;
+const MAX_PARTS: u32 = 8;
 /// Name of the file in the folder of the parts by which ranks see that it is the same folder.
 const MARK: &str = "mark";
 
@@ -109,7 +109,7 @@ fn by_all(
     };
     // The others wait for each step as long as the deadline.
     let limit = settings.deadline.map(|deadline| deadline * 3 / 4);
-    let written = part.map_or(Ok(()), |part| taken.write(&part, limit));
+    let written = part.map_or(Ok(()), |part| taken.write(part, limit));
     let written = written.map_err(|why| on_rank(world, &why));
     failure = any_failure(line, rank, size, written)?;
     if failure.is_none() {
@@ -123,15 +123,13 @@ fn by_all(
     })
 }
 
-/// The part that a rank writes, as the command takes it; `None` if it writes none.
-fn part_of(rank: i32, size: i32) -> Option<String> {
-    let (rank, size) = (i64::from(rank), i64::from(size));
-    let parts = size.min(i64::from(MAX_PARTS));
-    let part_with = |rank: i64| rank * parts / size;
-    let nth = part_with(rank);
-    // The first of the ranks whose locations are in the part.
-    let is_first = rank == 0 || part_with(rank - 1) < nth;
-    is_first.then(|| format!("{}/{parts}", nth + 1))
+/// The part that a rank writes: it is the first of those whose locations are in it. `None` if it writes none.
+fn part_of(rank: i32, size: i32) -> Option<PartNumber> {
+    let (rank, size) = (u32::try_from(rank).ok()?, u32::try_from(size).ok()?);
+    let parts = size.min(MAX_PARTS);
+    (1..=parts)
+        .filter_map(|nth| PartNumber::new(nth, parts))
+        .find(|part| part.share(size.into()).start == rank.into())
 }
 
 /// What rank 0 offers the others: the trace, and a folder for the parts.
@@ -230,8 +228,9 @@ impl TakenOffer {
     ///
     /// # Errors
     /// Why there is none, in words.
-    fn write(&self, part: &str, limit: Option<Duration>) -> Result<(), String> {
-        let options = ["--quiet", "--part", part, "--"].map(OsStr::new);
+    fn write(&self, part: PartNumber, limit: Option<Duration>) -> Result<(), String> {
+        let part = part.to_string();
+        let options = ["--quiet", "--part", &part, "--"].map(OsStr::new);
         let files = [self.slog2.as_os_str(), self.folder.as_os_str()];
         let run = CommandRun {
             subcommand: "convert",
@@ -251,16 +250,10 @@ mod tests {
     #[test]
     fn every_part_has_a_rank_that_writes_its_own_locations() {
         for size in 1..100 {
-            let parts: Vec<(i32, String)> = (0..size)
-                .filter_map(|rank| Some((rank, part_of(rank, size)?)))
-                .collect();
-            let count = size.min(MAX_PARTS);
-            assert_eq!(parts.len() as i32, count, "{size} ranks");
-            for (nth, (rank, part)) in (0..).zip(parts) {
-                assert_eq!(part, format!("{}/{count}", nth + 1));
-                // As the command deals processes out.
-                assert_eq!(rank * count / size, nth, "rank {rank} of {size}");
-            }
+            let parts: Vec<PartNumber> = (0..size).filter_map(|rank| part_of(rank, size)).collect();
+            let count = MAX_PARTS.min(size as u32);
+            let all = (1..=count).filter_map(|nth| PartNumber::new(nth, count));
+            assert_eq!(parts, all.collect::<Vec<_>>(), "{size} ranks");
         }
     }
 

@@ -21,13 +21,12 @@ use crate::trace_files::target::{OutputFile, Target};
 use crate::trace_files::trace::TraceInput;
 use crate::updates::write_updated;
 use std::path::{Path, PathBuf};
-use trace_formats::otf2::ArchivePart;
 use trace_formats::paje;
 use trace_formats::slog2::{
     self, ConvertError, ConvertOptions, Slog2Conversion, Slog2ErrorKind, TreeOptions,
     annotate_with_progress, convert_with_progress,
 };
-use trace_model::Losses;
+use trace_model::{Losses, PartNumber};
 
 /// Convert a trace to another format
 ///
@@ -91,7 +90,7 @@ pub struct Arguments {
     no_waits: bool,
     /// Be job I of N that write an OTF2 archive together: write the locations of some of the ranks into the folder OUT
     #[arg(long, value_name = "I/N", conflicts_with = "force")]
-    part: Option<ArchivePart>,
+    part: Option<PartNumber>,
     /// Make the OTF2 archive of the parts that all jobs have left in this folder, and remove them. IN is what the parts were made of
     #[arg(long, value_name = "FOLDER", conflicts_with = "part")]
     join: Option<PathBuf>,

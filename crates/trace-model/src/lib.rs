@@ -26,6 +26,7 @@ mod losses;
 mod message_field;
 mod number_map;
 pub mod os;
+mod part_number;
 mod pending;
 #[cfg(unix)]
 mod pending_folder;
@@ -55,6 +56,7 @@ pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_l
 pub use losses::Losses;
 pub use message_field::MessageField;
 pub use number_map::NumberMap;
+pub use part_number::PartNumber;
 pub use pending::{PendingFile, temporary_name};
 #[cfg(unix)]
 pub use pending_folder::{FolderKind, PendingFolder};

@@ -81,7 +81,7 @@ pub(super) fn join_jobs<P: Peers>(
         for window in plan.windows_of(round) {
             let mut entries = parts.entries(EntryKind::Window, window);
             let (bytes, nth) = entries.next().ok_or_else(|| {
-                let damaged = parts.damaged(job_of(plan, window, parts));
+                let damaged = parts.damaged(part_of(plan, window, parts));
                 Some(damaged)
             })?;
             let built = decode_window(window, bytes);
@@ -106,13 +106,12 @@ pub(super) fn join_jobs<P: Peers>(
     slices.conclude(notes, tables).map_err(|_| None)
 }
 
-/// Number of the job that should have built a window.
-fn job_of(plan: &SlicePlan, window: u64, parts: &JobFiles<'_>) -> u32 {
-    let jobs = parts.jobs();
-    let found = jobs
-        .iter()
-        .find(|job| job.share(plan.windows()).contains(&window));
-    found.map_or(0, |job| job.nth)
+/// Number of the part in which a window should be.
+fn part_of(plan: &SlicePlan, window: u64, parts: &JobFiles<'_>) -> u32 {
+    let found = parts
+        .numbers()
+        .find(|part| part.share(plan.windows()).contains(&window));
+    found.map_or(0, |part| part.nth())
 }
 
 impl<P: Peers> Slices<'_, '_, P> {

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use trace_formats::slog2::PendingFile;
+use trace_model::PartNumber;
 
 /// What a part begins with; the last byte is the version of the layout.
 const MAGIC: [u8; 8] = *b"LTRPART\x01";
@@ -18,46 +18,6 @@ const MAGIC: [u8; 8] = *b"LTRPART\x01";
 const HEAD_BYTES: usize = 32;
 /// Bytes of an entry of the index.
 const INDEX_ENTRY_BYTES: usize = 32;
-
-/// One of several jobs that make a file together: the `nth`, from 1 on, `of` so many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Job {
-    /// Number of the job, from 1 on.
-    pub nth: u32,
-    /// Number of all jobs.
-    pub of: u32,
-}
-
-impl Job {
-    /// The share of this job of `count` things in a row.
-    pub fn share(self, count: u64) -> std::ops::Range<u64> {
-        let border = |nth: u32| {
-            let border = u128::from(count) * u128::from(nth) / u128::from(self.of.max(1));
-            border as u64
-        };
-        border(self.nth.saturating_sub(1))..border(self.nth)
-    }
-}
-
-impl fmt::Display for Job {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.nth, self.of)
-    }
-}
-
-impl FromStr for Job {
-    type Err = String;
-
-    /// `3/8` is the third of eight.
-    fn from_str(text: &str) -> Result<Job, String> {
-        let numbers = text.split_once('/').and_then(|(nth, of)| {
-            let (nth, of) = (nth.parse().ok()?, of.parse().ok()?);
-            Some(Job { nth, of })
-        });
-        let job = numbers.filter(|job| (1..=job.of).contains(&job.nth));
-        job.ok_or_else(|| "expected I/N with I from 1 to N, as 3/8".to_owned())
-    }
-}
 
 /// What an entry of a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,7 +88,7 @@ impl JobFileWriter {
     ///
     /// # Errors
     /// In words, with the name of the file, if anything could not be written.
-    pub fn finish(mut self, identity: u64, job: Job) -> Result<u64, String> {
+    pub fn finish(mut self, identity: u64, part: PartNumber) -> Result<u64, String> {
         let state = std::mem::take(&mut self.state);
         let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(failure) = state.failure {
@@ -138,8 +98,8 @@ impl JobFileWriter {
         let index: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&identity.to_le_bytes());
-        head.extend_from_slice(&job.nth.to_le_bytes());
-        head.extend_from_slice(&job.of.to_le_bytes());
+        head.extend_from_slice(&part.nth().to_le_bytes());
+        head.extend_from_slice(&part.of().to_le_bytes());
         head.extend_from_slice(&state.end.to_le_bytes());
         let file = self.file.file();
         let written = file.write_all_at(&index, state.end);
@@ -160,20 +120,20 @@ pub enum JobFileError {
     /// The file is not a part, or one of another version.
     NotAPart(PathBuf),
     /// The file ends before its index, or an entry is not as it should be.
-    Damaged(PathBuf, Job),
+    Damaged(PathBuf, PartNumber),
     /// The part is of other block files, or was made with other options.
-    Foreign(PathBuf, Job),
+    Foreign(PathBuf, PartNumber),
     /// A part of another number of parts than the first one.
-    OtherNumber(PathBuf, Job, PathBuf, Job),
+    OtherNumber(PathBuf, PartNumber, PathBuf, PartNumber),
     /// Two files are the same part.
-    Twice(PathBuf, Job, PathBuf),
+    Twice(PathBuf, PartNumber, PathBuf),
 }
 
 impl JobFileError {
-    /// The job that has to be run again, if it is one.
-    pub fn job(&self) -> Option<Job> {
+    /// The part that has to be made again, if it is one.
+    pub fn part(&self) -> Option<PartNumber> {
         match self {
-            JobFileError::Damaged(_, job) | JobFileError::Foreign(_, job) => Some(*job),
+            JobFileError::Damaged(_, part) | JobFileError::Foreign(_, part) => Some(*part),
             _ => None,
         }
     }
@@ -186,23 +146,23 @@ impl fmt::Display for JobFileError {
                 let path = path.display();
                 write!(f, "{path}: not a part that this mpitrace makes")
             }
-            JobFileError::Damaged(path, job) => {
-                write!(f, "{}: part {job} is damaged", path.display())
+            JobFileError::Damaged(path, part) => {
+                write!(f, "{}: part {part} is damaged", path.display())
             }
-            JobFileError::Foreign(path, job) => write!(
+            JobFileError::Foreign(path, part) => write!(
                 f,
-                "{}: part {job} was made of other block files, or with other options",
+                "{}: part {part} was made of other block files, or with other options",
                 path.display()
             ),
-            JobFileError::OtherNumber(path, job, first, of) => write!(
+            JobFileError::OtherNumber(path, part, first, of) => write!(
                 f,
-                "{}: part {job}, but {} is part {of}: expected parts of one number of jobs; remove those that are not wanted",
+                "{}: part {part}, but {} is part {of}: expected parts of one number of jobs; remove those that are not wanted",
                 path.display(),
                 first.display()
             ),
-            JobFileError::Twice(path, job, first) => write!(
+            JobFileError::Twice(path, part, first) => write!(
                 f,
-                "{}: part {job}, which {} is, too",
+                "{}: part {part}, which {} is, too",
                 path.display(),
                 first.display()
             ),
@@ -218,7 +178,7 @@ type PartEntry<'b> = (&'b [u8], u32);
 /// All parts of a merge, opened.
 #[derive(Debug, Default)]
 pub struct JobFiles<'b> {
-    parts: BTreeMap<u32, (&'b Path, Job)>,
+    parts: BTreeMap<u32, (&'b Path, PartNumber)>,
     entries: BTreeMap<(EntryKind, u64), Vec<PartEntry<'b>>>,
 }
 
@@ -232,37 +192,37 @@ impl<'b> JobFiles<'b> {
         path: &'b Path,
         bytes: &'b [u8],
         identity: u64,
-    ) -> Result<Job, JobFileError> {
+    ) -> Result<PartNumber, JobFileError> {
         let not_a_part = || JobFileError::NotAPart(path.to_owned());
         let head: &[u8; HEAD_BYTES] = bytes.first_chunk().ok_or_else(not_a_part)?;
         if head[..8] != MAGIC {
             return Err(not_a_part());
         }
         let [_, found, numbers, index_at] = words(head);
-        let job = Job {
-            nth: numbers as u32,
-            of: (numbers >> 32) as u32,
-        };
-        if !(1..=job.of).contains(&job.nth) {
-            return Err(not_a_part());
-        }
-        if let Some((first, other)) = self.parts.values().next().filter(|one| one.1.of != job.of) {
+        let part = PartNumber::new(numbers as u32, (numbers >> 32) as u32);
+        let part = part.ok_or_else(not_a_part)?;
+        if let Some((first, other)) = self
+            .parts
+            .values()
+            .next()
+            .filter(|one| one.1.of() != part.of())
+        {
             let first = first.to_path_buf();
             return Err(JobFileError::OtherNumber(
                 path.to_owned(),
-                job,
+                part,
                 first,
                 *other,
             ));
         }
-        if let Some((first, _)) = self.parts.get(&job.nth) {
+        if let Some((first, _)) = self.parts.get(&part.nth()) {
             let first = first.to_path_buf();
-            return Err(JobFileError::Twice(path.to_owned(), job, first));
+            return Err(JobFileError::Twice(path.to_owned(), part, first));
         }
         if found != identity {
-            return Err(JobFileError::Foreign(path.to_owned(), job));
+            return Err(JobFileError::Foreign(path.to_owned(), part));
         }
-        let damaged = || JobFileError::Damaged(path.to_owned(), job);
+        let damaged = || JobFileError::Damaged(path.to_owned(), part);
         let index = usize::try_from(index_at)
             .ok()
             .and_then(|at| bytes.get(at..));
@@ -282,29 +242,29 @@ impl<'b> JobFiles<'b> {
             let end = at.checked_add(length).filter(|&end| end <= index_at);
             let range = end.and_then(|end| bytes.get(at as usize..end as usize));
             let entries = self.entries.entry((kind, number)).or_default();
-            entries.push((range.ok_or_else(damaged)?, job.nth));
+            entries.push((range.ok_or_else(damaged)?, part.nth()));
         }
-        self.parts.insert(job.nth, (path, job));
-        Ok(job)
+        self.parts.insert(part.nth(), (path, part));
+        Ok(part)
     }
 
-    /// The jobs whose parts are there, in order.
-    pub fn jobs(&self) -> Vec<Job> {
-        self.parts.values().map(|&(_, job)| job).collect()
+    /// The parts that are there, in order.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = PartNumber> {
+        self.parts.values().map(|&(_, part)| part)
     }
 
     /// The parts that are missing; none if none was added.
-    pub fn missing(&self) -> Vec<Job> {
-        let of = self.parts.values().next().map_or(0, |(_, job)| job.of);
+    pub fn missing(&self) -> impl Iterator<Item = PartNumber> {
+        let of = self.parts.values().next().map_or(0, |(_, part)| part.of());
         let missing = (1..=of).filter(|nth| !self.parts.contains_key(nth));
-        missing.map(|nth| Job { nth, of }).collect()
+        missing.filter_map(move |nth| PartNumber::new(nth, of))
     }
 
-    /// What callers have kept in the parts, in the order of the jobs.
-    pub fn notes(&self) -> impl Iterator<Item = (Job, &'b [u8])> {
+    /// What callers have kept in the parts, in their order.
+    pub fn notes(&self) -> impl Iterator<Item = (PartNumber, &'b [u8])> {
         let mut notes: Vec<_> = self.entries(EntryKind::Note, 0).collect();
         notes.sort_by_key(|&(_, nth)| nth);
-        let of = |nth| self.parts.get(&nth).map(|&(_, job)| job);
+        let of = |nth| self.parts.get(&nth).map(|&(_, part)| part);
         let notes = notes.into_iter();
         notes.filter_map(move |(bytes, nth)| Some((of(nth)?, bytes)))
     }
@@ -324,9 +284,9 @@ impl<'b> JobFiles<'b> {
 
     /// The error of a part whose entry is not as it should be.
     pub(super) fn damaged(&self, nth: u32) -> JobFileError {
-        let nowhere = (Path::new(""), Job { nth, of: nth });
-        let (path, job) = self.parts.get(&nth).copied().unwrap_or(nowhere);
-        JobFileError::Damaged(path.to_owned(), job)
+        let nowhere = (Path::new(""), PartNumber::WHOLE);
+        let (path, part) = self.parts.get(&nth).copied().unwrap_or(nowhere);
+        JobFileError::Damaged(path.to_owned(), part)
     }
 }
 
@@ -337,30 +297,4 @@ fn words(bytes: &[u8; 32]) -> [u64; 4] {
         *word = u64::from_le_bytes(*bytes);
     }
     words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_all_and_nothing_twice() {
-        for (count, of) in [(0, 3), (2, 5), (10, 3), (1 << 40, 7)] {
-            let mut end = 0;
-            for nth in 1..=of {
-                let share = Job { nth, of }.share(count);
-                assert_eq!(share.start, end);
-                end = share.end;
-            }
-            assert_eq!(end, count);
-        }
-    }
-
-    #[test]
-    fn jobs_are_said_as_one_of_so_many() {
-        assert_eq!("3/8".parse(), Ok(Job { nth: 3, of: 8 }));
-        for wrong in ["", "3", "0/8", "9/8", "1/0", "a/b", "1/2/3", "-1/2"] {
-            wrong.parse::<Job>().expect_err(wrong);
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! CLOG2 and SLOG2 files of the block files on one machine, written by several threads, or by several jobs.
 
-use super::job_file::{Job, JobFileError, JobFileWriter, JobFiles};
+use super::job_file::{JobFileError, JobFileWriter, JobFiles};
 use super::local::{LocalSliceResult, LocalSlices};
 use super::{PartFile, PartFiles, WholeSlices};
 use crate::local::Merge;
@@ -10,6 +10,7 @@ use crate::stream::Notes;
 use blockfile::file::BlockFile;
 use std::os::unix::fs::FileExt;
 use trace_formats::slog2::PendingFile;
+use trace_model::PartNumber;
 
 /// A file that several threads write to.
 struct ThreadFile<'f>(&'f PendingFile);
@@ -104,9 +105,13 @@ impl<'m, 'f, 'a, 't> LocalJobs<'m, 'f, 'a, 't> {
     ///
     /// # Errors
     /// In words.
-    pub fn write(mut self, job: Job, out: JobFileWriter) -> Result<(u64, Option<String>), String> {
-        let operations_failure = self.slices.write_job(self.threads, job, &out)?;
-        Ok((out.finish(self.identity, job)?, operations_failure))
+    pub fn write(
+        mut self,
+        part: PartNumber,
+        out: JobFileWriter,
+    ) -> Result<(u64, Option<String>), String> {
+        let operations_failure = self.slices.write_job(self.threads, part, &out)?;
+        Ok((out.finish(self.identity, part)?, operations_failure))
     }
 
     /// Writes the outputs from the parts of all jobs. Gives what was written, and what could not be shown.

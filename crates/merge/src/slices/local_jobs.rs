@@ -1,7 +1,7 @@
 //! A merge by slices in several jobs, each with threads on one machine.
 
 use super::job::{join_jobs, write_job};
-use super::job_file::{Job, JobFileError, JobFileWriter, JobFiles};
+use super::job_file::{JobFileError, JobFileWriter, JobFiles};
 use super::local::{GAVE_UP, LocalSliceResult, LocalSlices, PartFiles, part};
 use super::{Peers, SliceFiles, ThreadPeers, WholeSlices, complete};
 use crate::on_threads;
@@ -9,6 +9,7 @@ use blockfile::file::BlockFile;
 use std::sync::Mutex;
 use trace_formats::clog2::CommTable;
 use trace_formats::slog2::LineIdMap;
+use trace_model::PartNumber;
 use trace_model::hash::Wide;
 
 impl LocalSlices<'_, '_, '_, '_> {
@@ -34,14 +35,14 @@ impl LocalSlices<'_, '_, '_, '_> {
     pub(super) fn write_job(
         &mut self,
         threads: u32,
-        job: Job,
+        part: PartNumber,
         out: &JobFileWriter,
     ) -> Result<Option<String>, String> {
         let drawn = self.merge.drawn_endpoints();
         let operations = self.operations.take();
         let has_operations = operations.is_some();
         let operations = Mutex::new(operations);
-        let windows = job.share(self.plan.windows());
+        let windows = part.share(self.plan.windows());
         let slices = &*self;
         let clog2 = slices.clog2;
         std::thread::scope(|scope| {

@@ -31,7 +31,7 @@ mod window;
 
 pub use agreement::{agree, any_failure};
 pub use ending::{SliceSummary, WholeSlices, complete, end_clog2};
-pub use job_file::{Job, JobFileError, JobFileWriter, JobFiles};
+pub use job_file::{JobFileError, JobFileWriter, JobFiles};
 pub use local::{LocalSliceResult, LocalSlices, PartFiles};
 pub use local_files::{LocalJobs, write_local};
 pub use pace::Histogram;

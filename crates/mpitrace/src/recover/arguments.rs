@@ -2,9 +2,9 @@
 
 use crate::system::cores;
 use crate::trace_files::shape::TreeArguments;
-use merge::slices::Job;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
+use trace_model::PartNumber;
 
 /// Make the trace of a run that did not reach its merge
 ///
@@ -49,7 +49,7 @@ pub struct Arguments {
     /// Be job I of N that make the files together, without MPI and in any order: make its part, beside the files to be. All of them
     /// need the same block files and options. What comes of it are the bytes of `--merge parallel`
     #[arg(long, value_name = "I/N", conflicts_with_all = ["count", "force", "remove"])]
-    pub part: Option<Job>,
+    pub part: Option<PartNumber>,
     /// Make the files from the parts of all jobs, and remove the parts. Needs the block files and options of the parts
     #[arg(long, conflicts_with_all = ["part", "count", "force"])]
     pub join: bool,

@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         complaints.extend(missing(group));
         let written = match arguments.part {
-            Some(job) => parts::write(group, table, arguments, job),
+            Some(part) => parts::write(group, table, arguments, part),
             None if arguments.join => parts::join(group, table, arguments),
             None => write::write(group, table, arguments),
         };

@@ -11,12 +11,13 @@ use crate::failure::Failure;
 use crate::trace_files::input::{self, OpenedInput};
 use merge::dumpi::DumpiOptions;
 use merge::outputs::SharedOutputs;
-use merge::slices::{Job, JobFileError, JobFileWriter, JobFiles, LocalJobs};
+use merge::slices::{JobFileError, JobFileWriter, JobFiles, LocalJobs};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use trace_model::PartNumber;
 use trace_model::files;
 use trace_model::hash::Wide;
 use wrappers::Table;
@@ -59,15 +60,18 @@ pub fn clock_path(arguments: &Arguments, paths: &[PathBuf]) -> PathBuf {
         .join(format!("recover.{number:08x}.part-clock"))
 }
 
-/// Makes the part of a job.
+/// So many parts that are missing are named.
+const TOLD_PARTS: usize = 16;
+
+/// Makes a part.
 pub fn write(
     group: &RunFiles<'_>,
     table: &Table,
     arguments: &Arguments,
-    job: Job,
+    part: PartNumber,
 ) -> RecoveredFiles {
     with_run(group, table, arguments, |run, base, written| {
-        if let Err(why) = write_part(run, base, arguments, job, written) {
+        if let Err(why) = write_part(run, base, arguments, part, written) {
             written.failures.push(why);
         }
     })
@@ -77,16 +81,16 @@ fn write_part(
     run: &MergeableRun<'_>,
     base: &Path,
     arguments: &Arguments,
-    job: Job,
+    part: PartNumber,
     written: &mut RecoveredFiles,
 ) -> Result<(), String> {
-    let path = part_path(base, run.group, job);
+    let path = part_path(base, run.group, part);
     let out = JobFileWriter::create(&path)?;
     let has_dumpi = arguments.formats.contains(&OutputFormat::Dumpi);
     let mut dumpi = Vec::new();
     if has_dumpi {
         let processes: Vec<_> = run.merge.processes().collect();
-        let share = job.share(processes.len() as u64);
+        let share = part.share(processes.len() as u64);
         let processes = &processes[share.start as usize..share.end as usize];
         let options = part_dumpi(&path, run.group);
         for (result, (_, scan)) in run
@@ -103,7 +107,7 @@ fn write_part(
     let operations = run.operations(base, written);
     let threads = u32::try_from(run.threads).unwrap_or(u32::MAX);
     let jobs = LocalJobs::new(run.merge, run.files, &plan, operations, threads);
-    let (bytes, operations_failure) = jobs.write(job, out)?;
+    let (bytes, operations_failure) = jobs.write(part, out)?;
     written.failures.extend(operations_failure);
     written.files.push(with_size(&path, bytes));
     Ok(())
@@ -145,21 +149,10 @@ fn join_parts(
         let added = parts.add(path, bytes, jobs.identity());
         added.map_err(|e| said(&e, arguments))?;
     }
-    let missing = parts.missing();
-    if let Some(job) = missing.first() {
-        let path = part_path(base, run.group, *job);
-        let again: Vec<String> = missing.iter().map(|job| command(*job, arguments)).collect();
-        let again = again.join(", ");
-        return Err(format!("{}: not here: run {again}", path.display()));
-    }
+    let path_of = |part| part_path(base, run.group, part);
+    all_here(&parts, path_of, arguments)?;
     let has_dumpi = arguments.formats.contains(&OutputFormat::Dumpi);
-    let dumpi = dumpi_files(
-        &parts,
-        has_dumpi,
-        |job| part_path(base, run.group, job),
-        run,
-        arguments,
-    )?;
+    let dumpi = dumpi_files(&parts, has_dumpi, path_of, run, arguments)?;
     let outputs = SharedOutputs::new(plan);
     let (ended, notes) = jobs
         .join(&parts, outputs)
@@ -191,20 +184,20 @@ fn stem(base: &Path, group: &RunFiles<'_>) -> PathBuf {
 }
 
 /// Path of the part of a job.
-fn part_path(base: &Path, group: &RunFiles<'_>, job: Job) -> PathBuf {
+fn part_path(base: &Path, group: &RunFiles<'_>, part: PartNumber) -> PathBuf {
     let mut name = stem(base, group).into_os_string();
-    name.push(format!(".part-{}-of-{}", job.nth, job.of));
+    name.push(format!(".{}", part.name()));
     PathBuf::from(name)
 }
 
-/// The regular files whose names begin as those of the parts of a run, each with what follows the beginning.
+/// The regular files whose names begin as those of the parts of a run, each with its name from `part-` on.
 fn named_as_parts(stem: &Path) -> Result<Vec<(PathBuf, String)>, String> {
     let folder = stem
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let mut beginning = stem.file_name().unwrap_or_default().to_owned();
-    beginning.push(".part-");
+    beginning.push(".");
     let failed = |error: io::Error| format!("{}: {error}", folder.display());
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -212,6 +205,7 @@ fn named_as_parts(stem: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         let name = entry.file_name();
         let rest = name.as_bytes().strip_prefix(beginning.as_bytes());
         let rest = rest.map(|rest| String::from_utf8_lossy(rest).into_owned());
+        let rest = rest.filter(|rest| rest.starts_with("part-"));
         if let Some(rest) = rest.filter(|_| entry.file_type().is_ok_and(|kind| kind.is_file())) {
             found.push((stem.with_file_name(&name), rest));
         }
@@ -221,13 +215,9 @@ fn named_as_parts(stem: &Path) -> Result<Vec<(PathBuf, String)>, String> {
 
 /// The parts of a run, in order of name.
 fn parts_of(stem: &Path) -> Result<BTreeSet<PathBuf>, String> {
-    let is_part = |rest: &str| {
-        let job = rest.split_once("-of-");
-        job.is_some_and(|(nth, of)| format!("{nth}/{of}").parse::<Job>().is_ok())
-    };
     let named = named_as_parts(stem)?.into_iter();
     let parts: BTreeSet<PathBuf> = named
-        .filter(|(_, rest)| is_part(rest))
+        .filter(|(_, rest)| PartNumber::of_name(rest).is_some())
         .map(|(path, _)| path)
         .collect();
     match parts.is_empty() {
@@ -239,16 +229,40 @@ fn parts_of(stem: &Path) -> Result<BTreeSet<PathBuf>, String> {
     }
 }
 
+/// Whether all parts of a run are there.
+///
+/// # Errors
+/// Which are not, and how they are made.
+fn all_here(
+    parts: &JobFiles<'_>,
+    path_of: impl Fn(PartNumber) -> PathBuf,
+    arguments: &Arguments,
+) -> Result<(), String> {
+    // A file that is no part of ours may tell of any number of parts.
+    let mut missing = parts.missing();
+    let told: Vec<PartNumber> = missing.by_ref().take(TOLD_PARTS).collect();
+    let Some(first) = told.first() else {
+        return Ok(());
+    };
+    let again: Vec<String> = told.iter().map(|part| command(*part, arguments)).collect();
+    let others = missing.next().map_or("", |_| ", and so on");
+    Err(format!(
+        "{}: not here: run {}{others}",
+        path_of(*first).display(),
+        again.join(", ")
+    ))
+}
+
 /// The command that makes a part again.
-fn command(job: Job, arguments: &Arguments) -> String {
+fn command(part: PartNumber, arguments: &Arguments) -> String {
     let dir = arguments.dir.display();
-    format!("mpitrace recover --part {job} --dir {dir} with the same block files and options")
+    format!("mpitrace recover --part {part} --dir {dir} with the same block files and options")
 }
 
 /// An error of parts, and what to do about it.
 fn said(error: &JobFileError, arguments: &Arguments) -> String {
-    match error.job() {
-        Some(job) => format!("{error}: run {} again", command(job, arguments)),
+    match error.part() {
+        Some(part) => format!("{error}: run {} again", command(part, arguments)),
         None => error.to_string(),
     }
 }
@@ -260,7 +274,7 @@ fn part_dumpi(part: &Path, group: &RunFiles<'_>) -> DumpiOptions {
     dumpi_options(PathBuf::from(root), false, stamp(group.started()))
 }
 
-/// What a part says of its DUMPI files: whether there are to be any, and the ranks and sizes of those of the job.
+/// What a part says of its DUMPI files: whether there are to be any, and the ranks and sizes of those of the part.
 fn note(has_dumpi: bool, files: &[(u32, u64)]) -> Vec<u8> {
     let mut bytes = vec![u8::from(has_dumpi)];
     for (rank, size) in files {
@@ -277,13 +291,13 @@ type PartDumpi = (PathBuf, u32, u64);
 fn dumpi_files(
     parts: &JobFiles<'_>,
     has_dumpi: bool,
-    path_of: impl Fn(Job) -> PathBuf,
+    path_of: impl Fn(PartNumber) -> PathBuf,
     run: &MergeableRun<'_>,
     arguments: &Arguments,
 ) -> Result<Vec<PartDumpi>, String> {
     let mut found = Vec::new();
-    for (job, note) in parts.notes() {
-        let path = path_of(job);
+    for (part, note) in parts.notes() {
+        let path = path_of(part);
         let (&wanted, list) = note.split_first().unwrap_or((&0, &[]));
         if (wanted == 1) != has_dumpi {
             let (was, is) = if has_dumpi {
@@ -292,9 +306,9 @@ fn dumpi_files(
                 ("with", "without")
             };
             return Err(format!(
-                "{}: part {job} was made {was} dumpi among --formats: run {} again, {is} it, or join {was} it",
+                "{}: part {part} was made {was} dumpi among --formats: run {} again, {is} it, or join {was} it",
                 path.display(),
-                command(job, arguments)
+                command(part, arguments)
             ));
         }
         let options = part_dumpi(&path, run.group);
@@ -306,9 +320,9 @@ fn dumpi_files(
             let metadata = file.symlink_metadata();
             if !metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == size) {
                 return Err(format!(
-                    "{}: not here as part {job} has made it: run {} again",
+                    "{}: not here as part {part} has made it: run {} again",
                     file.display(),
-                    command(job, arguments)
+                    command(part, arguments)
                 ));
             }
             found.push((file, rank, size));

@@ -8,11 +8,11 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
-use trace_formats::otf2::{ArchivePart, Otf2PartSink, join_parts};
-use trace_model::Losses;
+use trace_formats::otf2::{Otf2PartSink, join_parts};
+use trace_model::{Losses, PartNumber};
 
 /// Writes a part of the archive of a trace into a folder, which is made if it is not there. Says what is lost.
-pub fn write(trace: &TraceInput, folder: &Path, part: ArchivePart) -> Result<Losses, Failure> {
+pub fn write(trace: &TraceInput, folder: &Path, part: PartNumber) -> Result<Losses, Failure> {
     let source = trace.source()?;
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use trace_model::hash::Map;
-use trace_model::{CommNames, Definitions, Drawable, DrawablePoint, Losses, PointKind, Vertex};
+use trace_model::{
+    CommNames, Definitions, Drawable, DrawablePoint, Losses, PartNumber, PointKind, Vertex,
+};
 
 use super::archive::Archive;
 use super::category_entry::{CategoryEntry, Meaning};
@@ -18,7 +20,7 @@ use super::info::AttributeTable;
 use super::metrics::MetricTable;
 use super::numbers::{TIMELINE_COMM, value_type};
 use super::one_sided::OneSidedTable;
-use super::part::ArchivePart;
+use super::part;
 use super::places::{LinePlace, Places};
 use super::requests::RequestTable;
 use super::strings::StringTable;
@@ -71,7 +73,7 @@ pub(super) type Completion = Reverse<(u64, u64, usize, u32, u64)>;
 pub(super) struct EventMaker {
     pub(super) archive: Archive,
     /// The part of the archive that is written.
-    pub(super) part: ArchivePart,
+    pub(super) part: PartNumber,
     /// By position of a process whether its locations are in the part.
     own: Vec<bool>,
     pub(super) strings: StringTable,
@@ -108,7 +110,7 @@ impl EventMaker {
     /// Begins this part of the archive of a trace. `create` makes it, given the number of members of the largest group.
     pub(super) fn new(
         definitions: &Definitions,
-        part: ArchivePart,
+        part: PartNumber,
         create: impl FnOnce(usize) -> Result<Archive, Otf2Error>,
     ) -> Result<Self, Otf2Error> {
         let mut losses = Losses::default();
@@ -122,7 +124,7 @@ impl EventMaker {
             inside: places.locations.iter().map(|_| Vec::new()).collect(),
             archive,
             part,
-            own: part.processes(&places),
+            own: part::processes(part, &places),
             places,
             comms,
             comm_names: CommNames::new(definitions),
@@ -164,7 +166,7 @@ impl EventMaker {
 
     /// Whether events of this part need a drawable: it lies on a timeline of the part, or tells of files, whoever does.
     pub(super) fn concerns_part(&self, drawable: &Drawable<'_>) -> bool {
-        if self.part.is_whole() {
+        if self.part == PartNumber::WHOLE {
             return true;
         }
         let meaning = self.categories.get(&drawable.category);

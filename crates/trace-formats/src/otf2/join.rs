@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use trace_model::{Definitions, PendingFolder};
+use trace_model::{Definitions, PartNumber, PendingFolder};
 
 use super::archive::Archive;
 use super::comms::FIRST_GROUP;
@@ -16,7 +16,7 @@ use super::events::EventMaker;
 use super::folder::{ARCHIVE, ARCHIVE_NAME};
 use super::mapping::MappingTable;
 use super::numbers::{UNDEFINED_REF, mapping};
-use super::part::ArchivePart;
+use super::part;
 use super::part_tables::{FILE_NAME, PartHandle, PartTables};
 
 /// Makes the archive at `path` of all the parts in the folder `parts`, whose files of events go into it. The archive gets its name when it is
@@ -36,12 +36,12 @@ pub fn join_parts(
     super::library::functions().map_err(|kind| in_archive(kind.into()))?;
     let folder = PendingFolder::create(path, ARCHIVE)
         .map_err(|error| in_archive(Otf2Error::io(0, error)))?;
-    let all = ArchivePart::all_in(parts);
+    let all = part::all_in(parts);
     let all = all.map_err(|error| Otf2Error::io(0, error).in_file(parts))?;
     let all = all.ok_or_else(|| Otf2Error::from(Otf2ErrorKind::NoPart).in_file(parts))?;
     let read = all
         .into_iter()
-        .map(|part| read_part(&parts.join(part.folder_name()), trace));
+        .map(|part| read_part(&parts.join(part.name()), trace));
     let read = read.collect::<Result<Vec<_>, _>>()?;
     let archive = join(definitions, &read, folder.current_path());
     archive.map_err(in_archive)?;
@@ -68,7 +68,7 @@ fn read_part(folder: &Path, trace: u64) -> Result<ReadPart, Otf2Error> {
 
 /// Writes the archive of these parts into a folder that is there and empty.
 fn join(definitions: &Definitions, parts: &[ReadPart], folder: &Path) -> Result<(), Otf2Error> {
-    let mut maker = EventMaker::new(definitions, ArchivePart::WHOLE, |largest| {
+    let mut maker = EventMaker::new(definitions, PartNumber::WHOLE, |largest| {
         Archive::create(folder, largest)
     })?;
     let mut maps: Vec<PartMaps> = Vec::new();

@@ -48,6 +48,5 @@ mod write;
 pub use error::{Otf2Error, Otf2ErrorKind};
 pub use folder::{anchor, is_archive, recognises};
 pub use join::join_parts;
-pub use part::ArchivePart;
 pub use read::Otf2Source;
 pub use write::{Otf2PartSink, Otf2Sink};

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trace_model::{
-    Definitions, Drawable, DrawableOrder, DrawablePoint, Losses, PendingFolder, Points, Stop,
+    Definitions, Drawable, DrawableOrder, DrawablePoint, Losses, PartNumber, PendingFolder, Points,
+    Stop,
 };
 
 use super::archive::Archive;
 use super::error::{Otf2Error, Otf2ErrorKind};
 use super::events::EventMaker;
 use super::folder::ARCHIVE;
-use super::part::ArchivePart;
 use super::part_tables::{FILE_NAME, PartTables};
 
 /// An OTF2 archive in the making: a folder. In memory are locations, communicators, names, a buffer of 256 KiB for each location, and the drawables
@@ -34,7 +34,7 @@ impl Otf2Sink {
             super::library::functions()?;
             let folder =
                 PendingFolder::create(path, ARCHIVE).map_err(|error| Otf2Error::io(0, error))?;
-            let events = EventPass::new(folder.current_path(), ArchivePart::WHOLE, definitions)?;
+            let events = EventPass::new(folder.current_path(), PartNumber::WHOLE, definitions)?;
             Ok((folder, events))
         };
         let (folder, events) = begun().map_err(|error: Otf2Error| error.in_file(path))?;
@@ -83,11 +83,11 @@ impl Otf2PartSink {
     /// When the OTF2 library is missing, or the folder is there or cannot be created.
     pub fn create(
         parts: &Path,
-        part: ArchivePart,
+        part: PartNumber,
         definitions: &Definitions,
         trace: u64,
     ) -> Result<Self, Otf2Error> {
-        let folder = parts.join(part.folder_name());
+        let folder = parts.join(part.name());
         let begun = || {
             super::library::functions()?;
             fs::create_dir(&folder).map_err(|error| Otf2Error::io(0, error))?;
@@ -140,7 +140,7 @@ struct EventPass {
 impl EventPass {
     fn new(
         folder: &Path,
-        part: ArchivePart,
+        part: PartNumber,
         definitions: &Definitions,
     ) -> Result<EventPass, Otf2Error> {
         let create = |largest| Archive::create(folder, largest);

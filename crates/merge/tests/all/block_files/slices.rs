@@ -5,7 +5,7 @@ use crate::block_files::ranks::*;
 use blockfile::file::BlockFile;
 use merge::local::{Merge, MergeOptions};
 use merge::outputs::{OutputPlan, SharedOutputs};
-use merge::slices::{Job, JobFileWriter, JobFiles, LocalJobs, LocalSlices, PartFile, write_local};
+use merge::slices::{JobFileWriter, JobFiles, LocalJobs, LocalSlices, PartFile, write_local};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,6 +14,7 @@ use trace_formats::clog2::{Clog2Body, Clog2Reader, Clog2Record, Clog2Writer};
 use trace_formats::slog2::{
     ConvertOptions, NodeDrawable, Slog2Reader, TreeOptions, Vertex, convert,
 };
+use trace_model::PartNumber;
 
 /// A file in memory to which several threads write.
 #[derive(Clone, Default)]
@@ -190,7 +191,8 @@ fn in_jobs(merge: &Merge<'_, '_, '_>, files: &[BlockFile<'_>], leaf_bytes: i32) 
         for nth in (1..=of).rev() {
             let jobs = LocalJobs::new(merge, files, &plan("all"), None, 1 + nth % 3);
             let out = JobFileWriter::create(&path(nth)).expect("begins");
-            jobs.write(Job { nth, of }, out).expect("writes");
+            jobs.write(PartNumber::new(nth, of).expect("a part"), out)
+                .expect("writes");
         }
         let parts: Vec<(PathBuf, Vec<u8>)> = (1..=of)
             .map(|nth| (path(nth), fs::read(path(nth)).expect("a part")))
@@ -200,7 +202,7 @@ fn in_jobs(merge: &Merge<'_, '_, '_>, files: &[BlockFile<'_>], leaf_bytes: i32) 
         for (path, bytes) in &parts {
             all.add(path, bytes, jobs.identity()).expect("of this run");
         }
-        assert_eq!(all.missing(), []);
+        assert_eq!(all.missing().next(), None);
         let outputs = SharedOutputs::new(plan("all"));
         let (written, notes) = jobs.join(&all, outputs).expect("joins");
         assert_eq!(written.failures, [""; 0]);

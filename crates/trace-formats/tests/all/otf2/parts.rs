@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use trace_formats::otf2::{ArchivePart, Otf2PartSink, join_parts};
-use trace_model::{Definitions, Sink};
+use trace_formats::otf2::{Otf2PartSink, join_parts};
+use trace_model::{Definitions, PartNumber, Sink};
 
 use super::printed::{PrintedArchive, PrintedEvent};
 use super::sample::without_references;
@@ -49,7 +49,7 @@ fn definitions_of(archive: &PrintedArchive, has_order: bool) -> Vec<String> {
 const TRACE: u64 = 7;
 
 fn write_part(parts: &Path, part: &str, definitions: &Definitions, drawables: &[OwnedDrawable]) {
-    let part: ArchivePart = part.parse().expect("a part");
+    let part: PartNumber = part.parse().expect("a part");
     let mut sink = Otf2PartSink::create(parts, part, definitions, TRACE).expect("begun");
     for drawable in drawables {
         sink.put(&drawable.borrowed()).expect("written");
