@@ -291,7 +291,10 @@ fn what_cannot_be_made_in_parts_is_refused() {
             vec!["--part", "1/2", "--formats", "dumpi"],
             "need slog2 among --formats",
         ),
-        (vec!["--part", "3/2"], "expected I/N with I from 1 to N"),
+        (
+            vec!["--part", "3/2"],
+            "expected I/N, such as 3/8, where I is from 1 to N",
+        ),
         (vec!["--part", "1/2", "--force"], "cannot be used with"),
         (vec!["--part", "1/2", "--join"], "cannot be used with"),
     ] {
