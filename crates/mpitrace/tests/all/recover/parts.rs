@@ -190,6 +190,20 @@ fn parts_that_do_not_belong_together_are_named() {
     );
     assert!(!folder.0.join("out/p.slog2").exists());
 
+    // One that claims to be of more parts than could be told.
+    let first = folder.0.join("out").join(only_part(&folder, "1-of-3"));
+    let third = folder.0.join("out").join(only_part(&folder, "3-of-3"));
+    let kept = [&first, &third].map(|path| fs::read(path).unwrap());
+    fs::remove_file(&third).unwrap();
+    let mut bytes = kept[0].clone();
+    bytes[20..24].copy_from_slice(&u32::MAX.to_le_bytes());
+    fs::write(&first, &bytes).unwrap();
+    let (_, err) = folder.fails(&arguments(&["--join"]));
+    assert!(err.contains("--part 17/4294967295"), "{err}");
+    assert!(err.trim_end().ends_with(", and so on"), "{err}");
+    fs::write(&first, &kept[0]).unwrap();
+    fs::write(&third, &kept[1]).unwrap();
+
     // Numbers of jobs that disagree.
     part(&folder, "2/4");
     let (_, err) = folder.fails(&arguments(&["--join"]));
