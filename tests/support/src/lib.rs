@@ -1,7 +1,8 @@
 //! What the tests of every crate share: the [`golden`] files, the [`spec`](spec_folder) beside the code, the [`recorder`],
-//! how long a test waits ([`limit_here`]), and how it says that it cannot run here ([`skip`]).
+//! programs to be started ([`program_file`]), how long a test waits ([`limit_here`], [`patience`]), and how it says that it cannot run here ([`skip`]).
 
 pub mod golden;
+pub mod program_file;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,14 @@ pub fn limit_here(limit: Duration) -> Duration {
     let number = times.to_str().and_then(|text| text.parse().ok());
     let number = number.filter(|number| *number >= 1);
     limit * number.unwrap_or_else(|| panic!("SLOWER={}: a number from 1 on", times.display()))
+}
+
+/// How long a test waits for what should take no time worth mention.
+///
+/// # Panics
+/// As [`limit_here`].
+pub fn patience() -> Duration {
+    limit_here(Duration::from_secs(120))
 }
 
 /// Says that a test, or a part of one, cannot run here, and why: one line `SKIPPED: reason (test)`.

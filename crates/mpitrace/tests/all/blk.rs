@@ -13,12 +13,10 @@ use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use test_support::patience;
 
 /// One after the other: what is left behind is looked for in the whole system.
 static ALONE: Mutex<()> = Mutex::new(());
-
-/// Time in which something must happen.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(|poison| poison.into_inner())
@@ -213,7 +211,7 @@ impl Trace {
             if is_so(&Trace::of(&file)) {
                 return;
             }
-            assert!(begun.elapsed() < PATIENCE, "it is not written");
+            assert!(begun.elapsed() < patience(), "it is not written");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -517,7 +515,7 @@ fn what_is_killed_leaves_nothing() {
         let begun = Instant::now();
         let stat = format!("/proc/{reader}/stat");
         while fs::read_to_string(&stat).is_ok_and(|text| !text.contains(") Z ")) {
-            assert!(begun.elapsed() < PATIENCE);
+            assert!(begun.elapsed() < patience());
             std::thread::sleep(Duration::from_millis(10));
         }
     };
@@ -566,7 +564,7 @@ fn a_signal_ends_it_well() {
     unsafe { libc::kill(disk.reader(), libc::SIGTERM) };
     let begun = Instant::now();
     while disk.path("state").exists() {
-        assert!(begun.elapsed() < PATIENCE);
+        assert!(begun.elapsed() < patience());
         std::thread::sleep(Duration::from_millis(10));
     }
     nothing_left();

@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use test_support::patience;
 
 /// Names in the folder.
 fn names(folder: &Path) -> Vec<String> {
@@ -21,7 +22,7 @@ fn wait_for_temporary(folder: &Path, command: &mut Child) {
     let begun = Instant::now();
     while !names(folder).iter().any(|name| name.ends_with(".tmp")) {
         assert_eq!(command.try_wait().unwrap(), None, "it ended too early");
-        assert!(begun.elapsed() < Duration::from_secs(60));
+        assert!(begun.elapsed() < patience());
     }
 }
 

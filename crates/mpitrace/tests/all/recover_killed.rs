@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use test_support::patience;
 
 /// An MPI implementation.
 struct Mpi {
@@ -77,7 +78,7 @@ fn run_until_killed(mpi: &Mpi, folder: &Path, arguments: &[&str]) {
         if let Some(status) = launched.try_wait().unwrap() {
             break status;
         }
-        if begun.elapsed() > Duration::from_secs(90) {
+        if begun.elapsed() > patience() {
             launched.kill().unwrap();
             panic!("{}: the launcher does not end", mpi.name);
         }

@@ -1,9 +1,9 @@
 //! `mpitrace run`: how it tells each launcher to preload, and that ranks get what they should.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use test_support::program_file;
 
 /// A folder with a stand-in for libtrace.so and launchers of our own, removed at the end.
 struct Bench {
@@ -26,8 +26,7 @@ impl Bench {
     /// Writes an executable script.
     fn script(&self, name: &str, text: &str) -> String {
         let path = self.folder.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        program_file::write_script(&path, text);
         path.to_str().unwrap().to_string()
     }
 

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use test_support::patience;
 
 /// The program under test.
 pub fn mpitrace() -> Command {
@@ -155,14 +156,15 @@ pub fn has_ended(pid: i32) -> bool {
     }
 }
 
-/// Time limit on a busy machine.
-const LIMIT: Duration = Duration::from_secs(40);
-
 /// Waits until something is so.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < LIMIT, "{what}: not after {LIMIT:?}");
+        assert!(
+            begun.elapsed() < patience(),
+            "{what}: not after {:?}",
+            patience()
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
 }

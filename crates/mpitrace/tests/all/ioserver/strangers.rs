@@ -9,8 +9,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 use tempfile::TempDir;
+use test_support::{patience, program_file};
 
 const WRITE: u16 = 3;
 const CLOCK: u16 = 9;
@@ -42,7 +42,7 @@ impl DataServer {
         if !prefix.is_empty() {
             // The build may lie where others cannot look.
             let copy = folder.path().join("mpitrace");
-            fs::copy(program, &copy).unwrap();
+            program_file::copy(&program, &copy);
             program = copy;
             fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
         }
@@ -79,17 +79,13 @@ impl DataServer {
 
     fn tcp(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address.strip_prefix("tcp:").unwrap()).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(40)))
-            .unwrap();
+        stream.set_read_timeout(Some(patience())).unwrap();
         stream
     }
 
     fn unix(&self) -> UnixStream {
         let stream = UnixStream::connect(self.address.strip_prefix("unix:").unwrap()).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(40)))
-            .unwrap();
+        stream.set_read_timeout(Some(patience())).unwrap();
         stream
     }
 

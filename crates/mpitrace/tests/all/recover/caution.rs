@@ -1,6 +1,8 @@
 //! What `mpitrace recover` does not do unasked, and does not trust.
 
 use super::*;
+use std::path::Path;
+use test_support::{patience, program_file};
 
 #[test]
 fn of_a_run_that_goes_on_nothing_is_made_unasked() {
@@ -70,6 +72,7 @@ fn names_from_block_files_stay_in_the_folder() {
 fn what_others_have_put_into_a_folder_is_left_out() {
     use std::os::unix::fs::{chown, symlink};
     let folder = Folder::new("others");
+    let limit = patience().as_secs();
     let whole = file(&exchange(0, 1, 3), &KILLED);
     folder.write("a.blocks", &whole);
     let elsewhere = folder.write("elsewhere", &whole);
@@ -87,7 +90,7 @@ fn what_others_have_put_into_a_folder_is_left_out() {
     ] {
         let mut command = Command::new("timeout");
         let program = env!("CARGO_BIN_EXE_mpitrace");
-        let run = command.arg("60").arg(program).args(arguments);
+        let run = command.arg(limit.to_string()).arg(program).args(arguments);
         let run = run.current_dir(&folder.0).output().unwrap();
         let (code, printed) = (run.status.code(), stderr(&run));
         if arguments[0] == "info" {
@@ -106,7 +109,7 @@ fn what_others_have_put_into_a_folder_is_left_out() {
     for command in ["recover", "status"] {
         let mut timed = Command::new("timeout");
         let run = timed
-            .arg("60")
+            .arg(limit.to_string())
             .arg(env!("CARGO_BIN_EXE_mpitrace"))
             .args([command, "pipe.blocks"]);
         let run = run.current_dir(&folder.0).output().unwrap();
@@ -122,7 +125,7 @@ fn what_others_have_put_into_a_folder_is_left_out() {
         fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).unwrap();
         // The command may lie where others cannot come to.
         let program = folder.0.join("mpitrace");
-        fs::copy(env!("CARGO_BIN_EXE_mpitrace"), &program).unwrap();
+        program_file::copy(Path::new(env!("CARGO_BIN_EXE_mpitrace")), &program);
         let with = |options: &[&str]| {
             let mut command = Command::new(&program);
             command.args(["recover", "--count"]).args(options).arg(".");

@@ -5,7 +5,8 @@ use super::{Folder, KILLED, exchange, file, stderr};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use test_support::patience;
 
 /// Block files of a run of five ranks.
 fn run(name: &str, messages: i64) -> Folder {
@@ -342,7 +343,7 @@ fn killed_jobs_leave_no_part() {
         })
     };
     while !is_begun() {
-        assert!(begun.elapsed() < Duration::from_secs(60));
+        assert!(begun.elapsed() < patience());
         assert!(job.try_wait().unwrap().is_none(), "too fast to be killed");
     }
     job.kill().unwrap();

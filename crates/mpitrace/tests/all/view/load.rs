@@ -1,9 +1,10 @@
 //! Many requests at once, clients that vanish, memory.
 
-use super::server::{Reply, SERVER_TIMEOUT, Server, read_reply, request, sample, synthetic};
+use super::server::{Reply, Server, read_reply, request, sample, synthetic};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
+use test_support::patience;
 
 /// As many as a busy page and a few more of them ask at once.
 const AT_ONCE: usize = 200;
@@ -86,7 +87,7 @@ fn for_clients_that_vanish_nothing_is_done() {
     // It is there for others, and does not go on working.
     assert_eq!(server.get("t/0/meta").status, 200);
     let mut last = server.ticks();
-    while begun.elapsed() < SERVER_TIMEOUT {
+    while begun.elapsed() < patience() {
         std::thread::sleep(Duration::from_millis(500));
         let now = server.ticks();
         if now == last {
@@ -171,7 +172,7 @@ fn connections_without_the_token_are_short_lived() {
     stranger
         .write_all(b"GET /t/0/meta HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .unwrap();
-    // Reading gives up after `SERVER_TIMEOUT`.
+    // Reading gives up after `patience`.
     let mut nothing = Vec::new();
     silent.read_to_end(&mut nothing).unwrap();
     assert!(nothing.is_empty());

@@ -1,8 +1,6 @@
 //! How traces are opened and shown, and what is left at the end: nothing.
 
-use super::server::{
-    SERVER_TIMEOUT, Server, command, data, read_reply, request, sample, synthetic, wait,
-};
+use super::server::{Server, command, data, read_reply, request, sample, synthetic, wait};
 use rustix::process::Signal;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -11,6 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use test_support::{patience, program_file};
 
 fn names_in(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap();
@@ -24,7 +23,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < SERVER_TIMEOUT, "{what}");
+        assert!(begun.elapsed() < patience(), "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -206,12 +205,8 @@ fn the_way_there_by_ssh_is_told() {
 fn the_browser_is_not_told_the_token_where_others_can_see_it() {
     let folder = tempfile::tempdir().unwrap();
     let (opener, noted) = (folder.path().join("xdg-open"), folder.path().join("noted"));
-    let script = format!(
-        "#!/bin/sh\necho \"$*\" >{0}.new; mv {0}.new {0}\n",
-        noted.display()
-    );
-    fs::write(&opener, script).unwrap();
-    fs::set_permissions(&opener, fs::Permissions::from_mode(0o700)).unwrap();
+    let script = format!("echo \"$*\" >{0}.new; mv {0}.new {0}", noted.display());
+    program_file::write_script(&opener, &script);
     let runtime = folder.path().join("runtime");
     fs::create_dir(&runtime).unwrap();
     let path = format!("{}:/usr/bin:/bin", folder.path().display());

@@ -7,9 +7,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-
-/// Time limit on a busy machine.
-pub const SERVER_TIMEOUT: Duration = Duration::from_secs(120);
+use test_support::patience;
 
 /// A server; ended when this is dropped.
 pub struct Server {
@@ -136,7 +134,7 @@ impl Server {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(SERVER_TIMEOUT)).unwrap();
+        stream.set_read_timeout(Some(patience())).unwrap();
         stream
     }
 
@@ -213,7 +211,7 @@ pub fn wait(child: &mut Child) -> ExitStatus {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
-        assert!(begun.elapsed() < SERVER_TIMEOUT, "it does not end");
+        assert!(begun.elapsed() < patience(), "it does not end");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
