@@ -13,7 +13,7 @@ use super::lane::{
     BegunCall, EndedProbe, LineUse, OneSidedCall, OpenCall, PostedReceive, PreparedOperation,
     RankRequests, WaitEnd,
 };
-use super::message::{EndedCall, SenderCall};
+use super::message::{EndedCall, SenderCall, is_clearly_later};
 use super::pass::{WaitPass, region_place};
 use super::role::{CategoryRole, Needs, OneSidedStep};
 use super::unseen::Gap;
@@ -221,7 +221,11 @@ impl WaitPass<'_> {
         };
         keep(call.late_send, WaitPattern::LateSender);
         keep(
-            call.late_receive.filter(|end| end.time < time),
+            call.late_receive.filter(|receive| {
+                let enter = call.begun.enter;
+                let is_later = |send: WaitEnd| is_clearly_later(receive.time, enter, send.time);
+                receive.time < time && call.late_send.is_none_or(is_later)
+            }),
             WaitPattern::LateReceiver,
         );
         if let Some(part) = call.operation {
@@ -268,6 +272,7 @@ impl WaitPass<'_> {
             enter: call.begun.enter,
             leave: time,
             waited_until,
+            sent: call.late_send.map_or(f64::NEG_INFINITY, |send| send.time),
         };
         for &at in &call.sends {
             let message = self.messages.get_mut(at);

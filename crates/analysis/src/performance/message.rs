@@ -16,6 +16,17 @@ pub(super) struct EndedCall {
     pub leave: f64,
     /// Until when it is known to have waited.
     pub waited_until: f64,
+    /// When the last message was sent that it received; before all times if it received none.
+    pub sent: f64,
+}
+
+/// What a receive comes later than the message that the same call waited for, as a part of that wait, if it does so by chance.
+const CHANCE: f64 = 0.05;
+
+/// Whether a call that begins at `enter`, and waits until `sent` for messages that it receives, also waits for a receive of what it sends that is posted at
+/// `posted`. It needs its messages for certain; whether it needs the receive is not known, so one that is posted hardly later counts for nothing.
+pub(super) fn is_clearly_later(posted: f64, enter: f64, sent: f64) -> bool {
+    posted - sent > CHANCE * (sent - enter).max(0.0)
 }
 
 /// The call that is over when the message is: a blocking send, or the one that completes its request.

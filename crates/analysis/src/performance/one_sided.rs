@@ -441,6 +441,7 @@ mod tests {
             enter,
             leave,
             waited_until: enter,
+            sent: f64::NEG_INFINITY,
         }
     }
 

@@ -4,7 +4,7 @@ use super::calls::Finding;
 use super::clocks::later;
 use super::coming::MAX_REQUESTS;
 use super::lane::{EndedProbe, OpenCall, PostedReceive, WaitEnd};
-use super::message::{Probed, SenderCall, TravellingMessage};
+use super::message::{Probed, SenderCall, TravellingMessage, is_clearly_later};
 use super::pass::WaitPass;
 use super::role::CategoryRole;
 use super::wait::WaitPattern;
@@ -110,7 +110,9 @@ impl WaitPass<'_> {
             }
             SenderCall::Ended(ended) => {
                 // It waited for this receive if that was posted before it ended.
-                if posted.time < ended.leave && posted.time > ended.waited_until {
+                let is_later = posted.time > ended.waited_until
+                    && is_clearly_later(posted.time, ended.enter, ended.sent);
+                if posted.time < ended.leave && is_later {
                     let from = ended.enter.max(ended.waited_until);
                     self.add_wait(
                         ended.place,

@@ -1,7 +1,7 @@
 //! Waits, replays and the critical path of made-up runs, against a simulator that makes the run one event at a time.
 
 use analysis::performance::{
-    PerformanceCollector, PerformanceOptions, PerformanceReport, TimeByUse, WaitPattern,
+    PerformanceCollector, PerformanceOptions, PerformanceReport, TimeByUse, WaitGroup, WaitPattern,
     analyse_in_order,
 };
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ const RANKS: usize = 4;
 /// A tick, of which sums are exact.
 const TICK: f64 = 1.0 / 1024.0;
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "MPI_Init",
     "MPI_Finalize",
     "MPI_Send",
@@ -26,8 +26,9 @@ const NAMES: [&str; 10] = [
     "MPI_Scan",
     "step",
     "MPI_Probe",
+    "MPI_Sendrecv",
 ];
-const MESSAGE: i32 = 10;
+const MESSAGE: i32 = 11;
 
 /// A step of the run; ticks.
 #[derive(Clone, Copy, Debug)]
@@ -285,7 +286,6 @@ fn analysed(run: &Simulated, focus: &[TimeBBox]) -> PerformanceReport {
     report
 }
 
-/// A message that was sent earlier and is received later is in the wrong order; two that one call receives are not.
 #[test]
 fn a_wait_counts_once_for_each_of_its_causes() {
     let steps = [true, false, true].map(|is_own| Step::Compute(0, 10, is_own));
@@ -299,6 +299,43 @@ fn a_wait_counts_once_for_each_of_its_causes() {
     assert_eq!(causes, [(Some("step"), waits), (None, waits)]);
 }
 
+/// Rank 1 gets a message of rank 0, which comes late, and sends one to rank 2, which comes hardly later, or much later. Whether the receive of what it sends
+/// ends before its own call or behind it, is the same.
+#[test]
+fn a_receiver_that_is_late_by_chance_is_not_waited_for() {
+    // When the receive is posted, how long the call waits, and whether for the receiver.
+    for (posted, waits, is_receiver) in [(90, 100, false), (103, 100, false), (140, 140, true)] {
+        let leave = posted.max(100) + 2;
+        for received in [leave - 1, leave + 5] {
+            let mut run = Simulated::default();
+            run.call("MPI_Send", 0, 100, 101, None);
+            run.call("MPI_Sendrecv", 1, 0, leave, None);
+            run.call("MPI_Recv", 2, posted, received, None);
+            for (sent, from, arrives) in [(0, 1, received), (100, 0, leave - 1)] {
+                let ends = vec![vertex(sent, from), vertex(arrives, from + 1)];
+                run.drawables
+                    .push((Topology::Arrow, MESSAGE, ends, vec![0; 8]));
+            }
+            run.drawables
+                .sort_by(|a, b| a.2[0].time.total_cmp(&b.2[0].time));
+            let report = analysed(&run, &[]);
+            let groups = report.waits.iter();
+            let groups: Vec<_> = groups
+                .filter(|group| group.call == "MPI_Sendrecv")
+                .collect();
+            let all: f64 = groups.iter().map(|group| group.seconds).sum();
+            assert_eq!(
+                all,
+                f64::from(waits) * TICK,
+                "{posted} {received}: {groups:?}"
+            );
+            let is_late = |group: &&WaitGroup| group.pattern == WaitPattern::LateReceiver;
+            assert_eq!(groups.iter().any(is_late), is_receiver, "{groups:?}");
+        }
+    }
+}
+
+/// A message that was sent earlier and is received later is in the wrong order; two that one call receives are not.
 #[test]
 fn late_senders_in_the_wrong_order_are_told() {
     for (received, expected) in [([22, 30], 20.0), ([22, 22], 0.0), ([30, 22], 0.0)] {
