@@ -129,7 +129,7 @@ fn part_of(rank: i32, size: i32) -> Option<PartNumber> {
     let parts = size.min(MAX_PARTS);
     (1..=parts)
         .filter_map(|nth| PartNumber::new(nth, parts))
-        .find(|part| part.share(size.into()).start == rank.into())
+        .find(|part| part.share(size.into()).start == u64::from(rank))
 }
 
 /// What rank 0 offers the others: the trace, and a folder for the parts.

@@ -44,6 +44,6 @@ mod tests {
             let doubled = on_threads(threads, &things, |n| n * 2);
             assert_eq!(doubled, things.iter().map(|n| n * 2).collect::<Vec<_>>());
         }
-        assert_eq!(on_threads(3, &[], |n: &u32| *n), []);
+        assert_eq!(on_threads(3, &[], |n: &u32| *n), [0; 0]);
     }
 }

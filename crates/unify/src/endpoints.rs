@@ -589,7 +589,7 @@ mod tests {
         }
         for receives in ["xxxxx", "..xxx"] {
             let found = drawn(&[of("..xxx"), of(receives)], false);
-            assert_eq!(found, [vec![], vec![]], "{receives}");
+            assert_eq!(found, [Vec::<usize>::new(), Vec::new()], "{receives}");
         }
     }
 

@@ -1,5 +1,8 @@
 //! What the events of a part of an archive refer to: a file beside them, from which the definitions of the archive are made.
 
+use serde::{Deserialize, Serialize};
+use std::io;
+
 use super::events::EventMaker;
 use super::numbers::UNDEFINED_REF;
 
@@ -7,14 +10,14 @@ use super::numbers::UNDEFINED_REF;
 pub(super) const FILE_NAME: &str = "references";
 /// What the file begins with: only the version that wrote it reads it.
 const HEAD: &[u8] = concat!(
-    "mpitrace archive part 1 of ",
+    "mpitrace archive part 2 of ",
     env!("CARGO_PKG_VERSION"),
     "\n"
 )
 .as_bytes();
 
 /// A location of a part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PartLocation {
     pub id: u64,
     pub name: String,
@@ -25,7 +28,7 @@ pub(super) struct PartLocation {
 }
 
 /// A handle of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PartHandle {
     /// Time at which it was first named, ns.
     pub at: u64,
@@ -37,7 +40,7 @@ pub(super) struct PartHandle {
 }
 
 /// The tables of a part, in the order of their references in its events.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PartTables {
     /// Number of the trace that the part was made of.
     pub trace: u64,
@@ -99,98 +102,21 @@ impl PartTables {
         }
     }
 
-    /// The bytes of the file.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    /// The bytes of the file: a line that names the version, then JSON.
+    ///
+    /// # Errors
+    /// What JSON cannot hold; tables have nothing of the kind.
+    pub(super) fn encode(&self) -> io::Result<Vec<u8>> {
         let mut out = HEAD.to_vec();
-        put(&mut out, self.trace);
-        put_list(&mut out, &self.strings, |out, text| put_text(out, text));
-        put_list(&mut out, &self.attributes, |out, &(name, kind)| {
-            put(out, name);
-            put(out, kind);
-        });
-        put_list(&mut out, &self.pairs, |out, groups| {
-            groups.iter().for_each(|&group| put(out, group as u64));
-        });
-        put_list(&mut out, &self.groups, |out, members| {
-            put_list(out, members, |out, &member| put(out, member));
-        });
-        put_list(&mut out, &self.windows, |out, &(comm, number, at)| {
-            put(out, comm as u32);
-            put(out, number);
-            put(out, at);
-        });
-        put_list(
-            &mut out,
-            &self.window_names,
-            |out, (window, process, name)| {
-                put(out, *window);
-                put(out, *process as u64);
-                put_text(out, name);
-            },
-        );
-        put_list(&mut out, &self.handles, |out, handle| {
-            put(out, handle.at);
-            put(out, handle.name);
-            put(out, handle.paradigm);
-            put(out, handle.comm);
-        });
-        put_list(&mut out, &self.comm_names, |out, (comm, rank, name)| {
-            put(out, *comm as u32);
-            put(out, *rank as u32);
-            put_text(out, name);
-        });
-        put_list(&mut out, &self.locations, |out, location| {
-            put(out, location.id);
-            put_text(out, &location.name);
-            put(out, location.process as u64);
-            put(out, location.events);
-        });
-        put_list(&mut out, self.span.as_slice(), |out, &(first, last)| {
-            put(out, first);
-            put(out, last);
-        });
-        out
+        serde_json::to_writer(&mut out, self)?;
+        Ok(out)
     }
 
     /// Reads the bytes of the file. `None` if another version wrote them, or they are damaged.
     pub(super) fn decode(bytes: &[u8]) -> Option<PartTables> {
-        let mut rest = bytes.strip_prefix(HEAD)?;
-        let from = &mut rest;
-        let index = |number: u64| usize::try_from(number).ok();
-        let tables = PartTables {
-            trace: u64(from)?,
-            strings: list(from, text)?,
-            attributes: list(from, |from| Some((u32(from)?, u8(from)?)))?,
-            pairs: list(from, |from| Some([index(u64(from)?)?, index(u64(from)?)?]))?,
-            groups: list(from, |from| list(from, u64))?,
-            windows: list(from, |from| {
-                Some((u32(from)? as i32, u32(from)?, u64(from)?))
-            })?,
-            window_names: list(from, |from| {
-                Some((u32(from)?, index(u64(from)?)?, text(from)?))
-            })?,
-            handles: list(from, |from| {
-                Some(PartHandle {
-                    at: u64(from)?,
-                    name: u32(from)?,
-                    paradigm: u8(from)?,
-                    comm: u32(from)?,
-                })
-            })?,
-            comm_names: list(from, |from| {
-                Some((u32(from)? as i32, u32(from)? as i32, text(from)?))
-            })?,
-            locations: list(from, |from| {
-                Some(PartLocation {
-                    id: u64(from)?,
-                    name: text(from)?,
-                    process: index(u64(from)?)?,
-                    events: u64(from)?,
-                })
-            })?,
-            span: list(from, |from| Some((u64(from)?, u64(from)?)))?.pop(),
-        };
-        (rest.is_empty() && tables.is_consistent()).then_some(tables)
+        let json = bytes.strip_prefix(HEAD)?;
+        let tables: PartTables = serde_json::from_slice(json).ok()?;
+        tables.is_consistent().then_some(tables)
     }
 
     /// Whether all references in the tables have something that they stand for.
@@ -201,78 +127,6 @@ impl PartTables {
         self.attributes.iter().all(|(name, _)| is_name(*name))
             && handles.all(|handle| is_name(handle.name) && has_comm(handle.comm))
     }
-}
-
-/// A number as it stands in the file: its bytes, the lowest first.
-trait Number {
-    fn put(self, out: &mut Vec<u8>);
-}
-
-impl Number for u8 {
-    fn put(self, out: &mut Vec<u8>) {
-        out.push(self);
-    }
-}
-
-impl Number for u32 {
-    fn put(self, out: &mut Vec<u8>) {
-        out.extend(self.to_le_bytes());
-    }
-}
-
-impl Number for u64 {
-    fn put(self, out: &mut Vec<u8>) {
-        out.extend(self.to_le_bytes());
-    }
-}
-
-fn put(out: &mut Vec<u8>, number: impl Number) {
-    number.put(out);
-}
-
-fn put_text(out: &mut Vec<u8>, text: &str) {
-    put(out, text.len() as u64);
-    out.extend(text.as_bytes());
-}
-
-fn put_list<T>(out: &mut Vec<u8>, list: &[T], each: impl Fn(&mut Vec<u8>, &T)) {
-    put(out, list.len() as u64);
-    list.iter().for_each(|item| each(out, item));
-}
-
-fn u8(from: &mut &[u8]) -> Option<u8> {
-    let (byte, rest) = from.split_first()?;
-    *from = rest;
-    Some(*byte)
-}
-
-fn u32(from: &mut &[u8]) -> Option<u32> {
-    let (bytes, rest) = from.split_first_chunk()?;
-    *from = rest;
-    Some(u32::from_le_bytes(*bytes))
-}
-
-fn u64(from: &mut &[u8]) -> Option<u64> {
-    let (bytes, rest) = from.split_first_chunk()?;
-    *from = rest;
-    Some(u64::from_le_bytes(*bytes))
-}
-
-fn text(from: &mut &[u8]) -> Option<String> {
-    let length = usize::try_from(u64(from)?).ok()?;
-    let (bytes, rest) = from.split_at_checked(length)?;
-    *from = rest;
-    String::from_utf8(bytes.to_vec()).ok()
-}
-
-/// The items of a list, each of which takes a byte or more.
-fn list<T>(from: &mut &[u8], each: impl Fn(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
-    let length = usize::try_from(u64(from)?).ok()?;
-    let mut items = Vec::with_capacity(length.min(from.len() / size_of::<T>().max(1)));
-    for _ in 0..length {
-        items.push(each(from)?);
-    }
-    Some(items)
 }
 
 #[cfg(test)]
@@ -305,30 +159,33 @@ mod tests {
         }
     }
 
+    fn encoded(tables: &PartTables) -> Vec<u8> {
+        tables.encode().expect("memory")
+    }
+
     #[test]
     fn tables_come_back() {
         for tables in [tables(), PartTables::default()] {
-            assert_eq!(PartTables::decode(&tables.encode()), Some(tables));
+            assert_eq!(PartTables::decode(&encoded(&tables)), Some(tables));
         }
     }
 
     #[test]
     fn damage_is_no_table() {
-        let bytes = tables().encode();
+        let bytes = encoded(&tables());
         for length in 0..bytes.len() {
             assert_eq!(PartTables::decode(&bytes[..length]), None, "{length}");
         }
         assert_eq!(PartTables::decode(&[&bytes[..], &[0]].concat()), None);
-        // Lengths are not believed.
-        for at in HEAD.len()..bytes.len() {
+        for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] = 0xFF;
-            let _ = PartTables::decode(&damaged);
+            assert_eq!(PartTables::decode(&damaged), None, "{at}");
         }
         let nameless = PartTables {
             strings: Vec::new(),
             ..tables()
         };
-        assert_eq!(PartTables::decode(&nameless.encode()), None);
+        assert_eq!(PartTables::decode(&encoded(&nameless)), None);
     }
 }

@@ -121,7 +121,7 @@ impl trace_model::Sink for Otf2PartSink {
         let counts = maker.end_part()?;
         let tables = PartTables::of(trace, &maker, &counts).encode();
         let file = folder.join(FILE_NAME);
-        let written = fs::write(&file, tables);
+        let written = tables.and_then(|bytes| fs::write(&file, bytes));
         written.map_err(|error| Otf2Error::from(Otf2ErrorKind::Io(error)).in_file(file))?;
         Ok(maker.losses)
     }
