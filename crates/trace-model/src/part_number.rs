@@ -1,4 +1,4 @@
-//! Which part of a whole one of several jobs makes, which do not see each other.
+//! Numbers of the parts of a whole that several jobs make, which do not see each other.
 
 use std::fmt;
 use std::ops::Range;

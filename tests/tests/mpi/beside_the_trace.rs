@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use test_support::skip;
+use test_support::{program_file, skip};
 use tests::trace::{LIMIT, TraceSetup};
 use tests::{Mpi, Program, TestFolder, process};
 
@@ -190,9 +189,7 @@ fn a_command_that_never_ends_is_ended() {
     let at = |name: &str| folder.path().join(name);
     std::fs::create_dir_all(at("lib")).expect("own folder");
     std::fs::copy(tests::recorder(), at("lib/libtrace.so")).expect("a library");
-    std::fs::write(at("mpitrace"), "#!/bin/sh\nsleep 1000\n").expect("own folder");
-    std::fs::set_permissions(at("mpitrace"), std::fs::Permissions::from_mode(0o755))
-        .expect("own file");
+    program_file::write_script(&at("mpitrace"), "sleep 1000");
     let path = std::env::var("PATH").unwrap_or_default();
     command
         .env("PATH", format!("{}:{path}", folder.path().display()))

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
+use test_support::program_file;
 use tests::trace::{LIMIT, TraceSetup};
 use tests::{Mpi, Program, TestFolder, TracedRun, blocks, mpitrace, process, traced};
 
@@ -356,20 +357,14 @@ fn mpitrace_run() {
 /// A launcher that `mpitrace` knows by its name only, srun: here a script that hands the command on to mpiexec.
 #[test]
 fn mpitrace_run_under_another_launcher() {
-    use std::os::unix::fs::PermissionsExt;
     for mpi in [Mpi::Mpich, Mpi::OpenMpi, Mpi::Abi]
         .into_iter()
         .filter(|mpi| mpi.is_here())
     {
         let folder = TestFolder::new("srun");
         let srun = folder.path().join("srun");
-        let script = format!(
-            "#!/bin/sh\nshift 2\nexec {} \"$@\"\n",
-            words(&mpi.mpiexec(2)).join(" ")
-        );
-        std::fs::write(&srun, script).expect("own folder");
-        std::fs::set_permissions(&srun, std::fs::Permissions::from_mode(0o755))
-            .expect("own folder");
+        let launcher = words(&mpi.mpiexec(2)).join(" ");
+        program_file::write_script(&srun, &format!("shift 2\nexec {launcher} \"$@\""));
         let program = Program::c("groups").compile(mpi);
         let launcher = [&*srun.to_string_lossy(), "-n", "2"];
         let run = run_by_mpitrace(

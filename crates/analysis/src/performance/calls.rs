@@ -220,11 +220,10 @@ impl WaitPass<'_> {
             }
         };
         keep(call.late_send, WaitPattern::LateSender);
+        let sent = call.late_send.map_or(f64::NEG_INFINITY, |send| send.time);
         keep(
             call.late_receive.filter(|receive| {
-                let enter = call.begun.enter;
-                let is_later = |send: WaitEnd| is_clearly_later(receive.time, enter, send.time);
-                receive.time < time && call.late_send.is_none_or(is_later)
+                receive.time < time && is_clearly_later(receive.time, call.begun.enter, sent)
             }),
             WaitPattern::LateReceiver,
         );
@@ -272,7 +271,7 @@ impl WaitPass<'_> {
             enter: call.begun.enter,
             leave: time,
             waited_until,
-            sent: call.late_send.map_or(f64::NEG_INFINITY, |send| send.time),
+            sent,
         };
         for &at in &call.sends {
             let message = self.messages.get_mut(at);

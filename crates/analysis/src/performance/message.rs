@@ -20,11 +20,12 @@ pub(super) struct EndedCall {
     pub sent: f64,
 }
 
-/// What a receive comes later than the message that the same call waited for, as a part of that wait, if it does so by chance.
+/// Part of the wait for a message by which a receive may be posted later than the message was sent by chance.
 const CHANCE: f64 = 0.05;
 
 /// Whether a call that begins at `enter`, and waits until `sent` for messages that it receives, also waits for a receive of what it sends that is posted at
-/// `posted`. It needs its messages for certain; whether it needs the receive is not known, so one that is posted hardly later counts for nothing.
+/// `posted`. The call needs its messages for certain; whether it needs the receive is not known, so one that is posted hardly later counts for nothing.
+/// `sent` is before all times if the call receives nothing.
 pub(super) fn is_clearly_later(posted: f64, enter: f64, sent: f64) -> bool {
     posted - sent > CHANCE * (sent - enter).max(0.0)
 }

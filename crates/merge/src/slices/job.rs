@@ -11,7 +11,7 @@ use super::{SliceFiles, SliceInput, SliceSummary, Slices};
 use crate::stream::Notes;
 use std::ops::Range;
 use trace_formats::slog2::{BuiltNode, NodePreview, TreeNodeId};
-use trace_model::TimeBBox;
+use trace_model::{PartNumber, TimeBBox};
 
 /// Draws what is in some windows, builds these and leaves all in `out`. `input` has all records of the run. Collective.
 ///
@@ -80,12 +80,12 @@ pub(super) fn join_jobs<P: Peers>(
         let mut windows = Vec::new();
         for window in plan.windows_of(round) {
             let mut entries = parts.entries(EntryKind::Window, window);
-            let (bytes, nth) = entries.next().ok_or_else(|| {
+            let (bytes, part) = entries.next().ok_or_else(|| {
                 let damaged = parts.damaged(part_of(plan, window, parts));
                 Some(damaged)
             })?;
             let built = decode_window(window, bytes);
-            windows.push(built.ok_or_else(|| Some(parts.damaged(nth)))?);
+            windows.push(built.ok_or_else(|| Some(parts.damaged(part)))?);
         }
         let crossing = &mut slices.cutter.crossing;
         for (bytes, _) in parts.entries(EntryKind::Crossing, round) {
@@ -96,22 +96,22 @@ pub(super) fn join_jobs<P: Peers>(
         slices.round(round, windows, files).map_err(|_| None)?;
     }
     let (mut notes, mut tables) = (Notes::default(), RankTables::default());
-    for (bytes, nth) in parts.entries(EntryKind::Tables, 0) {
+    for (bytes, part) in parts.entries(EntryKind::Tables, 0) {
         let mut rest = bytes;
         let one = decode_tables(&mut rest).filter(|_| rest.is_empty());
-        let (more_notes, more) = one.ok_or_else(|| Some(parts.damaged(nth)))?;
+        let (more_notes, more) = one.ok_or_else(|| Some(parts.damaged(part)))?;
         notes.add(more_notes);
         tables.join(more);
     }
     slices.conclude(notes, tables).map_err(|_| None)
 }
 
-/// Number of the part in which a window should be.
-fn part_of(plan: &SlicePlan, window: u64, parts: &JobFiles<'_>) -> u32 {
+/// The part in which a window should be.
+fn part_of(plan: &SlicePlan, window: u64, parts: &JobFiles<'_>) -> PartNumber {
     let found = parts
         .numbers()
         .find(|part| part.share(plan.windows()).contains(&window));
-    found.map_or(0, |part| part.nth())
+    found.unwrap_or(PartNumber::WHOLE)
 }
 
 impl<P: Peers> Slices<'_, '_, P> {

@@ -172,13 +172,13 @@ impl fmt::Display for JobFileError {
 
 impl std::error::Error for JobFileError {}
 
-/// An entry, and the number of its part.
-type PartEntry<'b> = (&'b [u8], u32);
+/// An entry, and its part.
+type PartEntry<'b> = (&'b [u8], PartNumber);
 
 /// All parts of a merge, opened.
 #[derive(Debug, Default)]
 pub struct JobFiles<'b> {
-    parts: BTreeMap<u32, (&'b Path, PartNumber)>,
+    parts: BTreeMap<PartNumber, &'b Path>,
     entries: BTreeMap<(EntryKind, u64), Vec<PartEntry<'b>>>,
 }
 
@@ -201,21 +201,12 @@ impl<'b> JobFiles<'b> {
         let [_, found, numbers, index_at] = words(head);
         let part = PartNumber::new(numbers as u32, (numbers >> 32) as u32);
         let part = part.ok_or_else(not_a_part)?;
-        if let Some((first, other)) = self
-            .parts
-            .values()
-            .next()
-            .filter(|one| one.1.of() != part.of())
-        {
-            let first = first.to_path_buf();
-            return Err(JobFileError::OtherNumber(
-                path.to_owned(),
-                part,
-                first,
-                *other,
-            ));
+        let first = self.parts.first_key_value();
+        if let Some((&other, first)) = first.filter(|(other, _)| other.of() != part.of()) {
+            let (path, first) = (path.to_owned(), first.to_path_buf());
+            return Err(JobFileError::OtherNumber(path, part, first, other));
         }
-        if let Some((first, _)) = self.parts.get(&part.nth()) {
+        if let Some(first) = self.parts.get(&part) {
             let first = first.to_path_buf();
             return Err(JobFileError::Twice(path.to_owned(), part, first));
         }
@@ -242,34 +233,32 @@ impl<'b> JobFiles<'b> {
             let end = at.checked_add(length).filter(|&end| end <= index_at);
             let range = end.and_then(|end| bytes.get(at as usize..end as usize));
             let entries = self.entries.entry((kind, number)).or_default();
-            entries.push((range.ok_or_else(damaged)?, part.nth()));
+            entries.push((range.ok_or_else(damaged)?, part));
         }
-        self.parts.insert(part.nth(), (path, part));
+        self.parts.insert(part, path);
         Ok(part)
     }
 
     /// The parts that are there, in order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = PartNumber> {
-        self.parts.values().map(|&(_, part)| part)
+        self.parts.keys().copied()
     }
 
     /// The parts that are missing; none if none was added.
     pub fn missing(&self) -> impl Iterator<Item = PartNumber> {
-        let of = self.parts.values().next().map_or(0, |(_, part)| part.of());
-        let missing = (1..=of).filter(|nth| !self.parts.contains_key(nth));
-        missing.filter_map(move |nth| PartNumber::new(nth, of))
+        let of = self.numbers().next().map_or(0, PartNumber::of);
+        let all = (1..=of).filter_map(move |nth| PartNumber::new(nth, of));
+        all.filter(|part| !self.parts.contains_key(part))
     }
 
     /// What callers have kept in the parts, in their order.
     pub fn notes(&self) -> impl Iterator<Item = (PartNumber, &'b [u8])> {
         let mut notes: Vec<_> = self.entries(EntryKind::Note, 0).collect();
-        notes.sort_by_key(|&(_, nth)| nth);
-        let of = |nth| self.parts.get(&nth).map(|&(_, part)| part);
-        let notes = notes.into_iter();
-        notes.filter_map(move |(bytes, nth)| Some((of(nth)?, bytes)))
+        notes.sort_by_key(|&(_, part)| part);
+        notes.into_iter().map(|(bytes, part)| (part, bytes))
     }
 
-    /// The entries of a kind and number, each with the number of its part.
+    /// The entries of a kind and number, each with its part.
     pub(super) fn entries(
         &self,
         kind: EntryKind,
@@ -283,9 +272,8 @@ impl<'b> JobFiles<'b> {
     }
 
     /// The error of a part whose entry is not as it should be.
-    pub(super) fn damaged(&self, nth: u32) -> JobFileError {
-        let nowhere = (Path::new(""), PartNumber::WHOLE);
-        let (path, part) = self.parts.get(&nth).copied().unwrap_or(nowhere);
+    pub(super) fn damaged(&self, part: PartNumber) -> JobFileError {
+        let path = self.parts.get(&part).copied().unwrap_or(Path::new(""));
         JobFileError::Damaged(path.to_owned(), part)
     }
 }

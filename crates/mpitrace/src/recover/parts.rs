@@ -232,7 +232,7 @@ fn parts_of(stem: &Path) -> Result<BTreeSet<PathBuf>, String> {
 /// Whether all parts of a run are there.
 ///
 /// # Errors
-/// Which are not, and how they are made.
+/// The parts that are missing, and how they are made, in words.
 fn all_here(
     parts: &JobFiles<'_>,
     path_of: impl Fn(PartNumber) -> PathBuf,

@@ -9,8 +9,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
-use test_support::{patience, program_file};
+use test_support::{limit_here, program_file};
 
 const WRITE: u16 = 3;
 const CLOCK: u16 = 9;
@@ -79,13 +80,17 @@ impl DataServer {
 
     fn tcp(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address.strip_prefix("tcp:").unwrap()).unwrap();
-        stream.set_read_timeout(Some(patience())).unwrap();
+        stream
+            .set_read_timeout(Some(limit_here(Duration::from_secs(40))))
+            .unwrap();
         stream
     }
 
     fn unix(&self) -> UnixStream {
         let stream = UnixStream::connect(self.address.strip_prefix("unix:").unwrap()).unwrap();
-        stream.set_read_timeout(Some(patience())).unwrap();
+        stream
+            .set_read_timeout(Some(limit_here(Duration::from_secs(40))))
+            .unwrap();
         stream
     }
 

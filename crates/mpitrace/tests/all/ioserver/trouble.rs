@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use test_support::patience;
+use test_support::limit_here;
 
 fn signal(pid: i32, signal: i32) {
     // SAFETY: the process was started by this test.
@@ -100,7 +100,7 @@ pub fn killed_data_server() {
     assert!(!instance.base().join("names/new").exists());
     fs::remove_file(&path).unwrap();
     drop(file);
-    assert!(begun.elapsed() < patience());
+    assert!(begun.elapsed() < limit_here(Duration::from_secs(60)));
     instance.unmount();
     assert!(is_complete(&instance.trace()) && is_complete(&instance.data_trace(0)));
     assert!(!is_complete(&instance.data_trace(1)));
