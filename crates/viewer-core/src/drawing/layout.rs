@@ -11,6 +11,7 @@ use crate::drawing::axis::TimeAxis;
 use crate::drawing::band::{BandPainter, BandSpan, NestingBand, SpanFill, depths};
 use crate::drawing::content::{DrawnArrow, DrawnState, WindowContent};
 use crate::drawing::legend::Legend;
+use crate::drawing::notes;
 use crate::drawing::rare_columns::show_rare;
 use crate::drawing::scale::PixelScale;
 
@@ -222,11 +223,11 @@ impl<'c> PictureLayout<'c> {
         let (arrows, note) = placed.arrows(theme);
         let labels = placed.labels(theme);
         let (markers, more) = placed.markers(theme);
-        let mut notes = notes(content, &timelines, has_rare);
+        let mut notes = notes::on(content, &timelines, has_rare);
         notes.extend(note);
         notes.extend(more);
 
-        let notes = joined(notes, width - 2.0 * MARGIN);
+        let notes = notes::joined(notes, width - 2.0 * MARGIN);
         let legend_top = bottom + 10.0 + LINE * notes.len() as f64 + LINE;
         let places = (0..shown).map(|nth| {
             let (across, down) = (nth / per_column, nth % per_column);
@@ -449,61 +450,6 @@ fn titles(content: &WindowContent, look: &PictureStyle, width: f64) -> [String; 
     let room = width - 2.0 * MARGIN;
     let title = text::fitted(&text::visible(&look.title), TITLE * 1.15, room);
     [title, text::fitted(&what, TEXT, room)]
-}
-
-/// Notes about what the picture does not show.
-fn notes(content: &WindowContent, timelines: &[PictureTimeline], has_rare: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    let largest = timelines
-        .iter()
-        .map(|timeline| timeline.timelines.len())
-        .max()
-        .unwrap_or(0);
-    if largest > 1 {
-        let count = text::count(content.timelines().len() as u64);
-        notes.push(format!(
-            "{count} timelines in {}, each of up to {largest}",
-            timelines.len()
-        ));
-    }
-    if has_rare {
-        notes.push("what few of all timelines do hides what the others do there".to_owned());
-    }
-    if !content.previews.is_empty() {
-        notes.push("stacked colours are shares of time, from previews of the file".to_owned());
-    }
-    if content.previewed_arrows > 0 {
-        let count = text::count(content.previewed_arrows);
-        notes.push(format!(
-            "{count} arrows not drawn, of which there are previews only"
-        ));
-    }
-    if content.leaving > 0 {
-        let count = text::count(content.leaving);
-        notes.push(format!(
-            "{count} arrows from or to timelines that are not shown"
-        ));
-    }
-    notes
-}
-
-/// Notes in as few lines as they fit in, at most three.
-fn joined(notes: Vec<String>, room: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for note in notes {
-        match lines.last_mut() {
-            Some(line) if text::width(&format!("{line} · {note}"), SMALL) <= room => {
-                line.push_str(" · ");
-                line.push_str(&note);
-            }
-            _ => lines.push(note),
-        }
-    }
-    lines.truncate(3);
-    lines
-        .iter()
-        .map(|line| text::fitted(line, SMALL, room))
-        .collect()
 }
 
 /// Timelines that have their places.

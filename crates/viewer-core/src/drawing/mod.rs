@@ -7,6 +7,7 @@ pub(crate) mod content;
 pub(crate) mod layout;
 pub(crate) mod legend;
 pub(crate) mod named;
+mod notes;
 mod rare_columns;
 mod scale;
 pub mod svg;
