@@ -20,8 +20,6 @@ use std::time::Duration;
 use trace_model::PendingFile;
 
 const COMMAND: &str = "mpitrace";
-/// What is said of a run of the command that is not done before the deadline.
-pub const LATE: &str = "not done before the deadline";
 /// Variable with the folders in which the loader looks for libraries first.
 const LIBRARY_FOLDERS: &str = "LD_LIBRARY_PATH";
 /// First and longest time between two looks at the command.
@@ -200,7 +198,8 @@ fn wait(child: libc::pid_t, deadline: Option<Duration>) -> io::Result<bool> {
             _ => return Ok(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0),
         }
         if patience.is_over() {
-            return Err(io::Error::new(ErrorKind::TimedOut, LATE));
+            let late = "not done before the deadline";
+            return Err(io::Error::new(ErrorKind::TimedOut, late));
         }
         std::thread::sleep(between);
         between = (2 * between).min(longest);

@@ -2,7 +2,7 @@
 //! put the parts together. Where that cannot be done, rank 0 makes the archive alone ([`super::written_archive`]).
 
 use super::beside::tell;
-use super::command::{self, CommandRun};
+use super::command::{CommandRun, command};
 use super::slices::{MARK_BYTES, mark};
 use super::trouble::on_rank;
 use super::written_archive;
@@ -19,7 +19,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trace_model::{FolderKind, PartNumber, PendingFolder};
 
 /// Most parts. Each part reads the whole SLOG2 file, which takes a processor a third of what the whole archive takes: more parts would hardly be done
@@ -73,7 +73,7 @@ pub fn write(
 /// What came of the work of all ranks.
 enum Shared {
     Written,
-    /// A part was not done before the deadline, so that rank 0 alone would not have the archive either.
+    /// Why it has failed, after so long a time that rank 0 alone would not have the archive before the deadline either.
     Late(String),
     /// Why it cannot be done; `None` if it was not begun.
     Not(Option<String>),
@@ -95,8 +95,7 @@ fn by_all(
     let part = part_of(rank, size);
     let taken = TakenOffer::decode(&offer).and_then(|taken| {
         taken.look()?;
-        part.as_ref()
-            .map_or(Ok(()), |_| command::command().map(drop))?;
+        part.as_ref().map_or(Ok(()), |_| command().map(drop))?;
         Ok(taken)
     });
     let (taken, seen) = match taken {
@@ -109,6 +108,7 @@ fn by_all(
     };
     // The others wait for each step as long as the deadline.
     let limit = settings.deadline.map(|deadline| deadline * 3 / 4);
+    let begun = Instant::now();
     let written = part.map_or(Ok(()), |part| taken.write(part, limit));
     let written = written.map_err(|why| on_rank(world, &why));
     failure = any_failure(line, rank, size, written)?;
@@ -118,7 +118,7 @@ fn by_all(
     }
     Ok(match failure {
         None => Shared::Written,
-        Some(why) if why.contains(command::LATE) => Shared::Late(why),
+        Some(why) if limit.is_some_and(|limit| begun.elapsed() >= limit) => Shared::Late(why),
         why => Shared::Not(why),
     })
 }
