@@ -63,6 +63,7 @@ pub use drawing::layout::{
 pub use drawing::legend::{Legend, LegendEntry};
 pub use drawing::named::{NamedTimeline, NamedTimelines};
 pub use drawing::svg;
+pub use drawing::waits::TimelineWait;
 pub use findings::summary;
 pub use timelines::selection::TimelineSelection;
 pub use trace::class::ActivityClass;

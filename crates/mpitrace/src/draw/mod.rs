@@ -326,6 +326,7 @@ fn draw(
         height: wanted.height,
         theme: wanted.theme,
         title: title.to_string_lossy().into_owned(),
+        waits: Vec::new(),
     };
     let layout = PictureLayout::new(&content, &look);
     Ok(DrawnPicture {

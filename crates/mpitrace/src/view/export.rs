@@ -9,7 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use viewer_core::{
     Answer, AnswerBody, ApiError, ApiQuery, CategoryColors, ContentRequest, NamedTimelines,
-    PictureLayout, PictureStyle, Theme, WindowContent,
+    PictureLayout, PictureStyle, Theme, TimelineWait, WindowContent,
 };
 
 /// Prefix of the names of exports.
@@ -123,6 +123,9 @@ fn svg(
         height: size.1,
         theme,
         title: trace.name.clone(),
+        waits: (viewer.waits()).map_or_else(Vec::new, |waits| {
+            TimelineWait::of_content(&content, viewer.trace(), waits)
+        }),
     };
     let picture = PictureLayout::new(&content, &look);
     Ok((

@@ -66,10 +66,9 @@ fn a_page_needs_nothing_else() {
     let json: Value = serde_json::from_str(&ok(&["report", "--json", arguments[0]])).unwrap();
     let waits = json["waits"].as_array().unwrap().iter();
     let large = waits.filter(|group| group["share"].as_f64() >= Some(0.001));
-    assert_eq!(
-        text.matches("data:image/svg+xml").count(),
-        large.count().min(6)
-    );
+    let pictured = large.count().min(6);
+    assert_eq!(text.matches("data:image/svg+xml").count(), pictured);
+    assert_eq!(text.matches("hatched: waiting").count(), pictured);
     // Not over what is there, and not over the trace.
     assert_eq!(
         mpitrace(&[&["report"][..], &arguments].concat())

@@ -117,6 +117,14 @@ impl Theme {
         }
     }
 
+    /// Hatching of what waits.
+    pub fn waiting(self) -> Rgb {
+        match self {
+            Theme::Light => Rgb(0xc2410c),
+            Theme::Dark => Rgb(0xff7a45),
+        }
+    }
+
     /// A state of this colour: toned just enough to be told from an empty timeline.
     pub fn fill(self, color: Rgb) -> Rgb {
         color.visible_on(self.timeline(), 1.2)

@@ -14,6 +14,7 @@ use crate::drawing::legend::Legend;
 use crate::drawing::notes;
 use crate::drawing::rare_columns::show_rare;
 use crate::drawing::scale::PixelScale;
+use crate::drawing::waits::{self, TimelineWait};
 
 /// Style of a picture.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct PictureStyle {
     pub theme: Theme,
     /// Title above the picture, such as the name of the file.
     pub title: String,
+    /// Waits that are hatched.
+    pub waits: Vec<TimelineWait>,
 }
 
 impl Default for PictureStyle {
@@ -35,6 +38,7 @@ impl Default for PictureStyle {
             height: None,
             theme: Theme::Light,
             title: String::new(),
+            waits: Vec::new(),
         }
     }
 }
@@ -81,6 +85,8 @@ pub struct PictureLayout<'c> {
     pub plot: [f64; 4],
     /// The timelines, from above.
     pub timelines: Vec<PictureTimeline>,
+    /// Areas of waits: left, top, width and height.
+    pub waits: Vec<[f64; 4]>,
     /// Texts in states.
     pub labels: Vec<StateLabel>,
     /// Arrows.
@@ -223,7 +229,9 @@ impl<'c> PictureLayout<'c> {
         let (arrows, note) = placed.arrows(theme);
         let labels = placed.labels(theme);
         let (markers, more) = placed.markers(theme);
+        let waits = waits::areas(&look.waits, &timelines, scale, left);
         let mut notes = notes::on(content, &timelines, has_rare);
+        notes.extend((!waits.is_empty()).then(|| "hatched: waiting".to_owned()));
         notes.extend(note);
         notes.extend(more);
 
@@ -243,6 +251,7 @@ impl<'c> PictureLayout<'c> {
             height: height.unwrap_or(natural.ceil()),
             titles: titles(content, look, width),
             plot: [left, TOP, columns, bottom - TOP],
+            waits,
             labels,
             arrows,
             markers,

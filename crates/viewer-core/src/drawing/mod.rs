@@ -11,3 +11,4 @@ mod notes;
 mod rare_columns;
 mod scale;
 pub mod svg;
+pub(crate) mod waits;

@@ -124,6 +124,11 @@ impl NamedTimelines {
         self.total
     }
 
+    /// Position of the timeline of a line that the trace defines, if it is wanted.
+    pub(crate) fn of_known_line(&self, line: i32) -> Option<u32> {
+        self.of_line.get(&line).copied().flatten()
+    }
+
     /// The timeline of a line. Lines that the trace does not define get one when they are first met, up to a bound.
     pub(crate) fn of_line(&mut self, line: i32) -> Option<u32> {
         const MAX_UNKNOWN: usize = 1 << 14;

@@ -142,6 +142,7 @@ impl SvgWriter {
         self.timelines(picture);
         self.axis(picture);
         self.states(picture);
+        self.waits(picture);
         self.arrows(picture);
         self.labels(picture);
         self.below(picture);
@@ -329,6 +330,22 @@ impl SvgWriter {
             self.put(format_args!(
                 "<path d=\"{path}\" fill=\"{color}\" stroke=\"{outline}\"/>\n"
             ));
+        }
+    }
+
+    /// Hatching over the states that wait.
+    fn waits(&mut self, picture: &PictureLayout<'_>) {
+        if picture.waits.is_empty() {
+            return;
+        }
+        let color = picture.theme.waiting();
+        self.put(format_args!(
+            "<pattern id=\"waiting\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+             <path d=\"M1 0v6\" stroke=\"{color}\" stroke-width=\"2\"/></pattern>\n"
+        ));
+        for &area in &picture.waits {
+            let more = format!(" fill=\"url(#waiting)\" stroke=\"{color}\"");
+            self.rect(area, format_args!("{more}"));
         }
     }
 

@@ -4,8 +4,8 @@ use crate::common::{categories, content, file, of_states};
 use std::path::Path;
 use trace_formats::slog2::{Category, Color, Slog2Reader, TimeBBox, Topology, Vertex};
 use viewer_core::{
-    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, SpanFill, Theme, WindowContent,
-    svg,
+    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, SpanFill, Theme, TimelineWait,
+    WindowContent, svg,
 };
 
 fn svg_of(content: &WindowContent) -> String {
@@ -42,7 +42,9 @@ fn texts(svg: &str) -> Vec<String> {
             .split([' ', '/'])
             .next()
             .unwrap();
-        let known = ["svg", "title", "rect", "g", "text", "path", "clipPath"];
+        let known = [
+            "svg", "title", "rect", "g", "text", "path", "clipPath", "pattern",
+        ];
         assert!(known.contains(&name), "{tag}");
         if tag.starts_with('/') {
             assert_eq!(open.pop(), Some(name));
@@ -103,6 +105,37 @@ fn hostile_names_stay_text() {
     let hidden = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}' || c == '\u{ffff}';
     assert!(!svg.contains(hidden));
     assert!(svg.len() < 20_000, "{}", svg.len());
+}
+
+#[test]
+fn a_wait_is_hatched_on_the_innermost_state() {
+    // On the second timeline one state within another; both wait from 4 to 8 s.
+    let file = of_states(2, &[(0, 0, 0.0, 10.0), (1, 0, 0.0, 10.0), (1, 1, 2.0, 8.0)]);
+    let content = content(&file, None);
+    let picture = |waits: &[(u32, f64, f64)]| {
+        let waits = waits
+            .iter()
+            .map(|&(timeline, from, to)| TimelineWait { timeline, from, to });
+        let style = PictureStyle {
+            waits: waits.collect(),
+            ..PictureStyle::default()
+        };
+        PictureLayout::new(&content, &style)
+    };
+    let shown = picture(&[(1, 4.0, 8.0)]);
+    let inner = &shown.timelines[1].strips[1];
+    let [from, to] = [4.0, 8.0].map(|time| shown.x(time));
+    assert_eq!(shown.waits, [[from, inner.y, to - from, inner.height]]);
+    let svg = svg::write(&shown);
+    assert_eq!(svg.matches("url(#waiting)").count(), 1);
+    let said = texts(&svg);
+    assert!(said.contains(&"hatched: waiting".to_owned()), "{said:?}");
+    // Of what reaches beyond the window the rest is shown; what is outside, without a timeline or too narrow is not.
+    let [x, ..] = picture(&[(0, -5.0, 5.0)]).waits[0];
+    assert_eq!(x, shown.plot[0]);
+    let nothing = picture(&[(0, 11.0, 12.0), (7, 4.0, 8.0), (0, 4.0, 4.000_001)]);
+    assert!(nothing.waits.is_empty());
+    assert!(!svg::write(&nothing).contains("waiting"));
 }
 
 #[test]

@@ -193,8 +193,8 @@ fn waits(report: &PerformanceReport, pictures: &TimelinePictures<'_>) -> Result<
                     figure {
                         (picture)
                         figcaption {
-                            "The longest " (group.pattern.name()) " in " (group.call) ": rank " (group.longest.rank)
-                            " waits " (duration(group.longest.to - group.longest.from)) " for rank " (group.culprit)
+                            "The longest " (group.pattern.name()) " in " (group.call) ": " (rank(group.longest.rank, group.longest.thread))
+                            " waits " (duration(group.longest.to - group.longest.from)) " for " (rank(group.culprit, group.culprit_thread))
                             ", from " (format!("{:.6}", group.longest.from)) " s on."
                         }
                     }

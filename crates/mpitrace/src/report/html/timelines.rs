@@ -4,13 +4,15 @@ use crate::draw::converted::ConvertedTrace;
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
 use crate::trace_files::trace::TraceInput;
-use analysis::performance::WaitGroup;
+use analysis::performance::{WaitGroup, words};
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use trace_formats::slog2::{Slog2Error, Slog2Reader, TimeBBox};
 use trace_model::{Actor, Line, lane_of};
 use viewer_core::{
-    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, WindowContent,
+    CategoryColors, ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme,
+    TimelineWait, WindowContent,
 };
 
 /// Pixels of a picture's width.
@@ -63,17 +65,25 @@ fn picture(
     lines: &[&Line],
     group: &WaitGroup,
 ) -> Result<Markup, Slog2Error> {
-    let mut ranks = vec![group.longest.rank, group.culprit, group.cause_rank];
-    ranks.sort_unstable();
-    ranks.dedup();
-    let timelines = ranks.into_iter().map(|rank| {
+    let longest = &group.longest;
+    let waiting = (longest.rank, longest.thread);
+    let culprit = (group.culprit, group.culprit_thread);
+    let threads = BTreeSet::from([waiting, culprit, (group.cause_rank, 0)]);
+    let timelines = threads.iter().map(|&(rank, thread)| {
         let own = lines.iter().filter(|line| {
-            matches!(lane_of(line).actor, Actor::Rank(_)) && line.rank == rank && line.thread == 0
+            matches!(lane_of(line).actor, Actor::Rank(_))
+                && (line.rank, line.thread) == (rank, thread)
         });
-        (format!("rank {rank}"), own.map(|line| line.id).collect())
+        let name = words::rank(rank, thread);
+        (name, own.map(|line| line.id).collect())
     });
     let timelines = NamedTimelines::named(timelines);
-    let longest = &group.longest;
+    let timeline = threads.iter().take_while(|&&thread| thread != waiting);
+    let wait = TimelineWait {
+        timeline: timeline.count() as u32,
+        from: longest.from,
+        to: longest.to,
+    };
     let margin = MARGIN * (longest.to - longest.from);
     let window = TimeBBox {
         earliest: longest.from - margin,
@@ -81,6 +91,7 @@ fn picture(
     };
     let wanted = ContentRequest {
         width: WIDTH,
+        colors: CategoryColors::Class(Theme::Light),
         ..ContentRequest::default()
     };
     let content = WindowContent::read(reader, timelines, window, &wanted)?;
@@ -89,6 +100,7 @@ fn picture(
         height: None,
         theme: Theme::Light,
         title: String::new(),
+        waits: vec![wait],
     };
     let svg = viewer_core::svg::write(&PictureLayout::new(&content, &look));
     Ok(html! {
