@@ -127,12 +127,12 @@ fn what_is_called_exact_is_what_strace_saw() {
     let only = std::env::var("OWNED_PATTERN").ok();
     let is_wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let (mut wrong, mut all) = (Vec::new(), OwnedBytes::default());
-    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let program = Program::c("owned_bytes").compile(mpi);
-        for (nth, &(pattern, overwrites)) in PATTERNS.iter().enumerate() {
-            if !is_wanted(pattern) {
-                continue;
-            }
+    for (nth, &(pattern, overwrites)) in PATTERNS.iter().enumerate() {
+        if !is_wanted(pattern) {
+            continue;
+        }
+        for mpi in Mpi::in_turn(nth, "bytes of each pattern") {
+            let program = Program::c("owned_bytes").compile(mpi);
             for way in ways(mpi, nth, pattern) {
                 let name = format!("{mpi:?} {:?} {:?} {pattern}", way.0, way.1);
                 let run = run(mpi, &program, way, pattern);

@@ -93,25 +93,25 @@ fn one_of_several_recorders_traces() {
     let folder = TestFolder::new("recorders");
     let copy = folder.path().join("libtrace.so");
     std::fs::copy(tests::recorder(), &copy).expect("own folder");
-    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let library = tests::recorder();
-        let archive = library.with_extension("a").display().to_string();
-        let of_library = library.parent().expect("a folder").display();
-        let shared = vec![
-            format!("-L{of_library}"),
-            "-ltrace".into(),
-            format!("-Wl,-rpath,{of_library}"),
-        ];
-        let archived = ["-lpthread", "-ldl", "-lm"].map(String::from);
-        let archived: Vec<String> = [archive].into_iter().chain(archived).collect();
-        for keep in ["-Wl,--as-needed", "-Wl,--no-as-needed"] {
-            for how in [&shared, &archived] {
-                let how: Vec<String> = [keep.into()].iter().chain(how).cloned().collect();
-                let program = compiled(mpi, "p2p.c", &how, &folder);
-                check(&run_program(mpi, &program, Some(&[])));
-                let copy = std::slice::from_ref(&copy);
-                check(&run_program(mpi, &program, Some(copy)));
-            }
+    let library = tests::recorder();
+    let archive = library.with_extension("a").display().to_string();
+    let of_library = library.parent().expect("a folder").display();
+    let shared = vec![
+        format!("-L{of_library}"),
+        "-ltrace".into(),
+        format!("-Wl,-rpath,{of_library}"),
+    ];
+    let archived = ["-lpthread", "-ldl", "-lm"].map(String::from);
+    let archived: Vec<String> = [archive].into_iter().chain(archived).collect();
+    let keep = ["-Wl,--as-needed", "-Wl,--no-as-needed"];
+    let cases = keep.map(|keep| [(keep, &shared), (keep, &archived)]);
+    for (nth, (keep, how)) in cases.into_iter().flatten().enumerate() {
+        for mpi in Mpi::in_turn(nth / 2 + nth, "several recorders, linked in each way") {
+            let how: Vec<String> = [keep.into()].iter().chain(how).cloned().collect();
+            let program = compiled(mpi, "p2p.c", &how, &folder);
+            check(&run_program(mpi, &program, Some(&[])));
+            let copy = std::slice::from_ref(&copy);
+            check(&run_program(mpi, &program, Some(copy)));
         }
     }
 }

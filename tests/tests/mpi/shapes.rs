@@ -138,7 +138,7 @@ fn many_requests() {
 /// A million requests on two ranks, ten thousand at a time on each, and what the recorder takes of memory for them.
 #[test]
 fn a_million_requests() {
-    for mpi in installed() {
+    for mpi in Mpi::in_turn(0, "a million requests") {
         let program = Program::c("outstanding").compile(mpi);
         let mut tracing = TraceSetup::new(mpi, 2);
         tracing.preload = false;

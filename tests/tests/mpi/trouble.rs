@@ -173,18 +173,21 @@ fn bad_settings_are_said_and_passed_over() {
 
 #[test]
 fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
-    for mpi in installed() {
-        let run = with(mpi, "late", &[("TRACE_DEADLINE", "1")]);
-        assert!(
-            run.finished.stderr.contains("within the deadline"),
-            "{}",
-            run.finished.story()
-        );
-        let files = run.files("blocks");
-        assert_eq!(files.len(), 2, "{}", run.finished.story());
-        let calls = blocks::read(&files[0]).calls;
-        assert_eq!(calls.get("MPI_Barrier"), Some(&1), "{calls:?}");
-    }
+    // Side by side: most of it is waiting.
+    std::thread::scope(|scope| {
+        for mpi in installed() {
+            scope.spawn(move || {
+                let run = with(mpi, "late", &[("TRACE_DEADLINE", "1")]);
+                let story = run.finished.story();
+                let given_up = run.finished.stderr.contains("within the deadline");
+                assert!(given_up, "{story}");
+                let files = run.files("blocks");
+                assert_eq!(files.len(), 2, "{story}");
+                let calls = blocks::read(&files[0]).calls;
+                assert_eq!(calls.get("MPI_Barrier"), Some(&1), "{calls:?}");
+            });
+        }
+    });
 }
 
 /// A library that stops a rank in the merge.
