@@ -57,11 +57,10 @@ pub use drawing::content::{
     CategoryColors, ContentRequest, DrawnArrow, DrawnEvent, DrawnKind, DrawnPreview, DrawnState,
     KindTotal, WindowContent,
 };
-pub use drawing::layout::{
-    BandStrip, EventMarker, PictureArrow, PictureLayout, PictureStyle, PictureTimeline, StateLabel,
-};
+pub use drawing::layout::{EventMarker, PictureArrow, PictureLayout, PictureStyle, StateLabel};
 pub use drawing::legend::{Legend, LegendEntry};
 pub use drawing::named::{NamedTimeline, NamedTimelines};
+pub use drawing::placed::{BandStrip, PictureTimeline};
 pub use drawing::svg;
 pub use drawing::waits::TimelineWait;
 pub use findings::summary;

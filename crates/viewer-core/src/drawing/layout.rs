@@ -12,8 +12,10 @@ use crate::drawing::band::{BandPainter, BandSpan, NestingBand, SpanFill, depths}
 use crate::drawing::content::{DrawnArrow, DrawnState, WindowContent};
 use crate::drawing::legend::Legend;
 use crate::drawing::notes;
+use crate::drawing::placed::{BandStrip, PictureTimeline};
 use crate::drawing::rare_columns::show_rare;
 use crate::drawing::scale::PixelScale;
+use crate::drawing::text_sizes::{SMALL, TEXT, TITLE};
 use crate::drawing::waits::{self, TimelineWait};
 
 /// Style of a picture.
@@ -50,10 +52,6 @@ impl PictureStyle {
     pub const MAX_ARROWS: (u32, u32) = (20_000, 20_000);
 }
 
-/// Size of names and labels.
-pub(crate) const TEXT: f64 = 11.0;
-pub(crate) const TITLE: f64 = 15.0;
-pub(crate) const SMALL: f64 = 10.0;
 const MARGIN: f64 = 16.0;
 /// Upper edge of the first timeline.
 const TOP: f64 = 84.0;
@@ -101,34 +99,6 @@ pub struct PictureLayout<'c> {
     pub legend: Legend,
     /// Positions of the legend's entries: left and base line of each that is shown, and the width of a column.
     pub places: (Vec<(f64, f64)>, f64),
-}
-
-/// A timeline of a picture.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PictureTimeline {
-    /// Name of the timeline; empty where names would overlap.
-    pub name: String,
-    /// Pixels.
-    pub y: f64,
-    /// Pixels.
-    pub height: f64,
-    /// Timelines of the content that it shows.
-    pub timelines: std::ops::Range<u32>,
-    /// Strips from the outermost states to the innermost.
-    pub strips: Vec<BandStrip>,
-}
-
-/// A band where it is drawn. The next one begins further below, so that the names of outer states can be read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BandStrip {
-    /// Pixels.
-    pub y: f64,
-    /// Pixels.
-    pub height: f64,
-    /// Pixels above the next band.
-    pub free: f64,
-    /// Content of its columns.
-    pub band: NestingBand,
 }
 
 /// A text in a state.

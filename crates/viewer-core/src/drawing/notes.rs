@@ -2,7 +2,8 @@
 
 use crate::base::text;
 use crate::drawing::content::WindowContent;
-use crate::drawing::layout::{PictureTimeline, SMALL};
+use crate::drawing::placed::PictureTimeline;
+use crate::drawing::text_sizes::SMALL;
 
 /// Notes about what the picture does not show.
 pub(crate) fn on(

@@ -7,8 +7,10 @@ use trace_formats::slog2::Topology;
 use crate::base::color::Rgb;
 use crate::base::text;
 use crate::drawing::band::SpanFill;
-use crate::drawing::layout::{BandStrip, PictureArrow, PictureLayout, SMALL, TEXT, TITLE};
+use crate::drawing::layout::{PictureArrow, PictureLayout};
 use crate::drawing::legend::LegendEntry;
+use crate::drawing::placed::BandStrip;
+use crate::drawing::text_sizes::{SMALL, TEXT, TITLE};
 
 /// Fonts as wide as those that places were reckoned with, then what is there.
 const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif";

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::drawing::content::WindowContent;
-use crate::drawing::layout::{BandStrip, PictureTimeline};
+use crate::drawing::placed::{BandStrip, PictureTimeline};
 use crate::drawing::scale::PixelScale;
 use crate::trace::OpenTrace;
 use crate::trace::waits::TraceWaits;
