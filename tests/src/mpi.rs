@@ -64,7 +64,14 @@ impl Mpi {
     pub fn in_turn(nth: usize, what: &str) -> Vec<Mpi> {
         static FIRST: OnceLock<usize> = OnceLock::new();
         let mut here = Mpi::ALL.to_vec();
-        here.retain(|mpi| mpi.installed());
+        // What is missing is said once.
+        here.retain(|mpi| {
+            if nth == 0 {
+                mpi.installed()
+            } else {
+                mpi.is_here()
+            }
+        });
         if std::env::var_os("EVERY_MPI").is_some() || here.len() < 2 {
             return here;
         }

@@ -345,10 +345,19 @@ impl SvgWriter {
             "<pattern id=\"waiting\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
              <path d=\"M1 0v6\" stroke=\"{color}\" stroke-width=\"2\"/></pattern>\n"
         ));
-        for &area in &picture.waits {
-            let more = format!(" fill=\"url(#waiting)\" stroke=\"{color}\"");
-            self.rect(area, format_args!("{more}"));
+        let mut path = String::new();
+        for &[x, y, width, height] in &picture.waits {
+            let (across, down) = (Pixels(width), Pixels(height));
+            let _ = write!(
+                path,
+                "M{} {}h{across}v{down}h-{across}z",
+                Pixels(x),
+                Pixels(y)
+            );
         }
+        self.put(format_args!(
+            "<path d=\"{path}\" fill=\"url(#waiting)\" stroke=\"{color}\"/>\n"
+        ));
     }
 
     fn arrows(&mut self, picture: &PictureLayout<'_>) {

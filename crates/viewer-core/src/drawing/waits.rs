@@ -50,7 +50,7 @@ impl TimelineWait {
 }
 
 /// The areas of waits as far as they are in the picture, in pixels: left, top, width and height. An area is as high as the innermost state that
-/// is drawn in the middle of its wait.
+/// is drawn in the middle of its wait. Where several timelines are drawn as one, none is: the others may not wait.
 pub(crate) fn areas(
     waits: &[TimelineWait],
     timelines: &[PictureTimeline],
@@ -59,7 +59,7 @@ pub(crate) fn areas(
 ) -> Vec<[f64; 4]> {
     let areas = waits.iter().filter_map(|wait| {
         let at = timelines.partition_point(|placed| placed.timelines.end <= wait.timeline);
-        let timeline = timelines.get(at)?;
+        let timeline = (timelines.get(at)).filter(|placed| placed.timelines.len() == 1)?;
         let (from, to) =
             (scale.stretch(wait.from, wait.to)).filter(|(from, to)| to - from >= MIN_WIDTH)?;
         let shown = |strip: &&BandStrip| {

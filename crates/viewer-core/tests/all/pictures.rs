@@ -139,6 +139,24 @@ fn a_wait_is_hatched_on_the_innermost_state() {
 }
 
 #[test]
+fn no_wait_is_hatched_where_timelines_are_drawn_as_one() {
+    let states: Vec<_> = (0..1000).map(|line| (line, 0, 0.0, 10.0)).collect();
+    let file = of_states(1000, &states);
+    let content = content(&file, None);
+    let style = PictureStyle {
+        waits: vec![TimelineWait {
+            timeline: 0,
+            from: 0.0,
+            to: 10.0,
+        }],
+        ..PictureStyle::default()
+    };
+    let picture = PictureLayout::new(&content, &style);
+    assert!(picture.timelines[0].timelines.len() > 1);
+    assert!(picture.waits.is_empty());
+}
+
+#[test]
 fn one_drawable() {
     let file = of_states(1, &[(0, 2, 3.0, 3.5)]);
     let texts = texts(&svg_of(&content(&file, None)));

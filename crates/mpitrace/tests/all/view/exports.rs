@@ -2,6 +2,7 @@
 
 use super::server::{Server, sample};
 use crate::exported::{fails, mpitrace, stderr, succeeds};
+use test_support::golden;
 use trace_formats::slog2::{
     Category, Color, Depth, LineIdMap, NewDrawable, Slog2Reader, TimeBBox, Topology, TreeBuilder,
     TreeOptions, Vertex,
@@ -38,6 +39,34 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
         .unwrap_or_else(|| panic!("no {from}"))
         .1;
     rest.split_once(to).unwrap().0
+}
+
+/// Number of hatched areas in a picture.
+fn hatched(svg: &str) -> usize {
+    match svg.split_once("\" fill=\"url(#waiting)\"") {
+        Some((before, _)) => before.rsplit("d=\"").next().unwrap().matches('M').count(),
+        None => 0,
+    }
+}
+
+#[test]
+fn pictures_hatch_the_waits_that_they_show() {
+    let trace = golden::path("mpe/coll_n4.slog2");
+    let server = Server::start(&[trace.to_str().unwrap(), "-q"]);
+    let picture = |question: &str| hatched(&server.get(&format!("t/0/{question}")).text());
+    // Nobody has looked for waits.
+    assert_eq!(picture("export.svg"), 0);
+    assert_eq!(server.get("t/0/waits").json()["state"], "known");
+    let all = picture("export.svg?w=4000");
+    assert!(all > 4, "{all}");
+    let of_rank = |rank: usize| picture(&format!("export.svg?w=4000&y0={rank}&y1={}", rank + 1));
+    let each: Vec<usize> = (0..4).map(of_rank).collect();
+    assert_eq!(each.iter().sum::<usize>(), all, "{each:?}");
+    let kinds = server.get("t/0/meta").json()["categories"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert_eq!(picture(&format!("export.svg?hide=0-{}", kinds - 1)), 0);
 }
 
 #[test]
