@@ -442,10 +442,7 @@ struct PlacedTimelines<'p> {
 
 impl PlacedTimelines<'_> {
     fn timeline(&self, timeline: u32) -> Option<&PictureTimeline> {
-        let at = self
-            .timelines
-            .partition_point(|placed| placed.timelines.end <= timeline);
-        self.timelines.get(at)
+        PictureTimeline::that_shows(self.timelines, timeline)
     }
 
     /// The height at which an arrow begins or ends: at the outermost or innermost state that begins there, else in the

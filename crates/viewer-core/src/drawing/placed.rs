@@ -19,6 +19,17 @@ pub struct PictureTimeline {
     pub strips: Vec<BandStrip>,
 }
 
+impl PictureTimeline {
+    /// Of the timelines of a picture, from above, the one that shows this timeline of the content.
+    pub(crate) fn that_shows(
+        placed: &[PictureTimeline],
+        timeline: u32,
+    ) -> Option<&PictureTimeline> {
+        let at = placed.partition_point(|placed| placed.timelines.end <= timeline);
+        placed.get(at)
+    }
+}
+
 /// A band where it is drawn. The next one begins further below, so that the names of outer states can be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandStrip {

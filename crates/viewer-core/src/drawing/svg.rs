@@ -283,14 +283,8 @@ impl SvgWriter {
                         line(color, 4);
                         continue;
                     }
-                    let path = boxes.entry(color).or_default();
-                    let (across, down) = (Pixels(width - 1.0), Pixels(height - 1.0));
-                    let _ = write!(
-                        path,
-                        "M{} {}h{across}v{down}h-{across}z",
-                        Pixels(x + 0.5),
-                        Pixels(y + 0.5)
-                    );
+                    let area = [x + 0.5, y + 0.5, width - 1.0, height - 1.0];
+                    write_box(area, boxes.entry(color).or_default());
                 }
                 SpanFill::DrawnPreview(nth) => {
                     let mut base = y + height;
@@ -300,14 +294,8 @@ impl SvgWriter {
                             continue;
                         }
                         base -= high;
-                        let path = shares.entry(color(kind)).or_default();
-                        let (across, down) = (Pixels(width), Pixels(high));
-                        let _ = write!(
-                            path,
-                            "M{} {}h{across}v{down}h-{across}z",
-                            Pixels(x),
-                            Pixels(base)
-                        );
+                        let area = [x, base, width, high];
+                        write_box(area, shares.entry(color(kind)).or_default());
                     }
                 }
             }
@@ -346,14 +334,8 @@ impl SvgWriter {
              <path d=\"M1 0v6\" stroke=\"{color}\" stroke-width=\"2\"/></pattern>\n"
         ));
         let mut path = String::new();
-        for &[x, y, width, height] in &picture.waits {
-            let (across, down) = (Pixels(width), Pixels(height));
-            let _ = write!(
-                path,
-                "M{} {}h{across}v{down}h-{across}z",
-                Pixels(x),
-                Pixels(y)
-            );
+        for &area in &picture.waits {
+            write_box(area, &mut path);
         }
         self.put(format_args!(
             "<path d=\"{path}\" fill=\"url(#waiting)\" stroke=\"{color}\"/>\n"
@@ -515,6 +497,12 @@ impl SvgWriter {
             }
         }
     }
+}
+
+/// Adds a box to a path: left, top, width and height.
+fn write_box([x, y, width, height]: [f64; 4], path: &mut String) {
+    let (x, y, across, down) = (Pixels(x), Pixels(y), Pixels(width), Pixels(height));
+    let _ = write!(path, "M{x} {y}h{across}v{down}h-{across}z");
 }
 
 /// Adds the head of an arrow to a path, if it is long enough to have one.

@@ -6,7 +6,7 @@ use crate::drawing::content::WindowContent;
 use crate::drawing::placed::{BandStrip, PictureTimeline};
 use crate::drawing::scale::PixelScale;
 use crate::trace::OpenTrace;
-use crate::trace::waits::TraceWaits;
+use crate::trace::waits::{StateWait, TraceWaits};
 
 /// Pixels of the narrowest area: less is no hatching.
 const MIN_WIDTH: f64 = 2.0;
@@ -33,14 +33,15 @@ impl TimelineWait {
             .map(|kind| kind.category.index)
             .collect();
         let window = content.window;
-        let waits = waits.all().iter().filter_map(|wait| {
+        let is_shown = |wait: &&StateWait| {
+            let kind = &trace.kinds()[wait.kind as usize];
             let is_there = wait.from < window.latest && wait.to > window.earliest;
-            let is_shown =
-                is_there && shown.contains(&trace.kinds()[wait.kind as usize].category.index);
+            is_there && shown.contains(&kind.category.index)
+        };
+        let waits = waits.all().iter().filter(is_shown).filter_map(|wait| {
             let line = trace.lines()[wait.line as usize].line.id;
-            let timeline = is_shown.then(|| content.timelines.of_known_line(line));
             Some(TimelineWait {
-                timeline: timeline??,
+                timeline: content.timelines.of_known_line(line)?,
                 from: wait.from,
                 to: wait.to,
             })
@@ -58,8 +59,8 @@ pub(crate) fn areas(
     left: f64,
 ) -> Vec<[f64; 4]> {
     let areas = waits.iter().filter_map(|wait| {
-        let at = timelines.partition_point(|placed| placed.timelines.end <= wait.timeline);
-        let timeline = (timelines.get(at)).filter(|placed| placed.timelines.len() == 1)?;
+        let timeline = PictureTimeline::that_shows(timelines, wait.timeline)
+            .filter(|placed| placed.timelines.len() == 1)?;
         let (from, to) =
             (scale.stretch(wait.from, wait.to)).filter(|(from, to)| to - from >= MIN_WIDTH)?;
         let shown = |strip: &&BandStrip| {
