@@ -22,6 +22,7 @@ pub mod slurm;
 pub mod strace;
 pub mod tally;
 pub mod trace;
+pub mod turns;
 
 pub use compile::Program;
 pub use mpi::Mpi;
@@ -29,6 +30,7 @@ pub use paths::{install, mpitrace, python, recorder, recorder_of_release, root, 
 pub use process::{FinishedCommand, TestFolder};
 pub use test_support::skip;
 pub use trace::{TracedRun, traced};
+pub use turns::{MpiTurns, beside_each_other};
 
 use std::collections::BTreeSet;
 use std::path::Path;

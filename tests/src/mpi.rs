@@ -4,8 +4,6 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
-use std::time::SystemTime;
 
 /// An MPI implementation: the two that Debian packages, and newer versions, which `ci/deps` installs as Python wheels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,30 +55,6 @@ impl Mpi {
         let named = |mpi: &Mpi| wanted == "1" || wanted.split(',').any(|word| word == mpi.suffix());
         let newer = Mpi::KNOWN.into_iter().filter(|mpi| !Mpi::ALL.contains(mpi));
         newer.filter(|mpi| named(mpi) && mpi.installed()).collect()
-    }
-
-    /// Of [`Mpi::ALL`] those that are here and on which the `nth` case of a long test is tried: one of them, the other for the next case, with EVERY_MPI each.
-    /// Chance decides which is the first in this run of the tests. Prints a line with the first case.
-    pub fn in_turn(nth: usize, what: &str) -> Vec<Mpi> {
-        static FIRST: OnceLock<usize> = OnceLock::new();
-        let mut here = Mpi::ALL.to_vec();
-        // What is missing is said once.
-        here.retain(|mpi| {
-            if nth == 0 {
-                mpi.installed()
-            } else {
-                mpi.is_here()
-            }
-        });
-        if std::env::var_os("EVERY_MPI").is_some() || here.len() < 2 {
-            return here;
-        }
-        if nth == 0 {
-            crate::skip(&format!("{what} on each MPI: only with EVERY_MPI=1"));
-        }
-        let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let first = FIRST.get_or_init(|| now().map_or(0, |time| time.subsec_micros() as usize));
-        vec![here[(nth + first) % here.len()]]
     }
 
     /// The suffix of Debian's commands; for all, the name in folders of the tests.

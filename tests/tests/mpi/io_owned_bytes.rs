@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use tests::owned_bytes::{self, OwnedBytes};
 use tests::trace::{LIMIT, TraceSetup};
-use tests::{Mpi, Program, TracedRun, process, strace};
+use tests::{Mpi, MpiTurns, Program, TracedRun, process, strace};
 
 /// Patterns of `owned_bytes.c`, and whether ranks write the same bytes in one collective access and the trace tells where.
 const PATTERNS: &[(&str, bool)] = &[
@@ -127,11 +127,12 @@ fn what_is_called_exact_is_what_strace_saw() {
     let only = std::env::var("OWNED_PATTERN").ok();
     let is_wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let (mut wrong, mut all) = (Vec::new(), OwnedBytes::default());
+    let turns = MpiTurns::new("bytes of each pattern");
     for (nth, &(pattern, overwrites)) in PATTERNS.iter().enumerate() {
         if !is_wanted(pattern) {
             continue;
         }
-        for mpi in Mpi::in_turn(nth, "bytes of each pattern") {
+        for &mpi in turns.of(nth) {
             let program = Program::c("owned_bytes").compile(mpi);
             for way in ways(mpi, nth, pattern) {
                 let name = format!("{mpi:?} {:?} {:?} {pattern}", way.0, way.1);

@@ -3,7 +3,7 @@
 use crate::io_advice::{findings, io_report, jumps};
 use serde_json::Value;
 use tests::trace::TraceSetup;
-use tests::{Mpi, Program, TracedRun, clocks};
+use tests::{Mpi, MpiTurns, Program, TracedRun, clocks};
 
 /// A case of the program, run by so many ranks.
 fn run(mpi: Mpi, case: &str, ranks: usize) -> TracedRun {
@@ -115,15 +115,16 @@ fn is_named(mpi: Mpi, expected: &Expected) -> Result<(), String> {
 
 #[test]
 fn trouble_is_named_with_its_figures() {
-    let both = BOTH.iter().enumerate();
-    let both = both.flat_map(|(nth, expected)| {
-        let mpis = Mpi::in_turn(nth, "each kind of bad I/O").into_iter();
-        mpis.map(move |mpi| (mpi, expected))
-    });
-    let of_romio = ROMIO.iter().map(|expected| (Mpi::Mpich, expected));
-    let cases = both.chain(of_romio).filter(|(mpi, _)| mpi.installed());
-    for (mpi, expected) in cases {
-        clocks::in_one_of_three_runs(|| is_named(mpi, expected));
+    let turns = MpiTurns::new("each kind of bad I/O");
+    for (nth, expected) in BOTH.iter().enumerate() {
+        for &mpi in turns.of(nth) {
+            clocks::in_one_of_three_runs(|| is_named(mpi, expected));
+        }
+    }
+    for &mpi in turns.all().iter().filter(|mpi| mpi.is_mpich()) {
+        for expected in &ROMIO {
+            clocks::in_one_of_three_runs(|| is_named(mpi, expected));
+        }
     }
 }
 

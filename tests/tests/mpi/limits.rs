@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tests::trace::{LIMIT, TraceSetup};
-use tests::{Mpi, Program, TestFolder, TracedRun, blocks, process, skip};
+use tests::{Mpi, MpiTurns, Program, TestFolder, TracedRun, blocks, process, skip};
 
 /// Calls whose blocks take more than any of the limits.
 const ROUNDS: &str = "40000";
@@ -142,11 +142,8 @@ fn size_of_recorder() -> u64 {
 /// MPICH, cannot attach the memory of the other rank then, and the message never comes.
 #[test]
 fn limits_from_the_start() {
-    let has_all = std::env::var_os("EVERY_MPI").is_some();
-    if !has_all {
-        skip("each limit on each MPI: only with EVERY_MPI=1");
-    }
-    for (nth, mpi) in installed().enumerate() {
+    let turns = MpiTurns::new("each limit");
+    for &mpi in turns.all() {
         let program = Program::c("limits").compile(mpi);
         let mut tracing = TraceSetup::new(mpi, 2);
         tracing.limit = Duration::from_secs(100);
@@ -163,12 +160,9 @@ fn limits_from_the_start() {
         let spaces =
             [3, 13, 25, 35, 39, 41, 43, 49].map(|more| ("from-start-as", space + (more << 10)));
         let data = [4, 5, 6, 8, 12].map(|more| ("from-start-data", data + (more << 10)));
-        let mut limits: Vec<_> = spaces.into_iter().chain(data).collect();
-        if !has_all {
-            // Each of them with one MPI.
-            limits = limits.into_iter().skip(nth).step_by(2).collect();
-        }
-        for (kind, kilobytes) in limits {
+        let limits = spaces.into_iter().chain(data).enumerate();
+        let limits = limits.filter(|(nth, _)| turns.of(*nth).contains(&mpi));
+        for (_, (kind, kilobytes)) in limits {
             let most = kilobytes.to_string();
             let arguments = [kind, "3000", &most];
             tracing.preload = false;

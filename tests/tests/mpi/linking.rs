@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::{Mpi, TestFolder, TracedRun, process, trace::TraceSetup};
+use tests::{Mpi, MpiTurns, TestFolder, TracedRun, process, trace::TraceSetup};
 
 /// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, nothing preloaded.
 fn linked(mpi: Mpi, source: &str, how: &[String]) -> TracedRun {
@@ -103,15 +103,17 @@ fn one_of_several_recorders_traces() {
     ];
     let archived = ["-lpthread", "-ldl", "-lm"].map(String::from);
     let archived: Vec<String> = [archive].into_iter().chain(archived).collect();
+    let turns = MpiTurns::new("several recorders, linked in each way");
     let keep = ["-Wl,--as-needed", "-Wl,--no-as-needed"];
-    let cases = keep.map(|keep| [(keep, &shared), (keep, &archived)]);
-    for (nth, (keep, how)) in cases.into_iter().flatten().enumerate() {
-        for mpi in Mpi::in_turn(nth / 2 + nth, "several recorders, linked in each way") {
-            let how: Vec<String> = [keep.into()].iter().chain(how).cloned().collect();
-            let program = compiled(mpi, "p2p.c", &how, &folder);
-            check(&run_program(mpi, &program, Some(&[])));
-            let copy = std::slice::from_ref(&copy);
-            check(&run_program(mpi, &program, Some(copy)));
+    for (row, keep) in keep.into_iter().enumerate() {
+        for (column, how) in [&shared, &archived].into_iter().enumerate() {
+            for &mpi in turns.of(row + column) {
+                let how: Vec<String> = [keep.into()].iter().chain(how).cloned().collect();
+                let program = compiled(mpi, "p2p.c", &how, &folder);
+                check(&run_program(mpi, &program, Some(&[])));
+                let copy = std::slice::from_ref(&copy);
+                check(&run_program(mpi, &program, Some(copy)));
+            }
         }
     }
 }

@@ -5,20 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::process::{self, FinishedCommand, TestFolder};
 use tests::trace::{LIMIT, TraceSetup};
-use tests::{Mpi, Program, contents};
+use tests::{Mpi, Program, beside_each_other, contents};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::EVERY.into_iter().filter(|mpi| mpi.is_here())
-}
-
-/// Runs a test on several MPIs at once: most of it is waiting.
-fn beside_each_other(mpis: impl Iterator<Item = Mpi>, test: impl Fn(Mpi) + Sync) {
-    std::thread::scope(|scope| {
-        for mpi in mpis {
-            let test = &test;
-            scope.spawn(move || test(mpi));
-        }
-    });
 }
 
 /// Runs one rank for each item of `recorders`, with that library preloaded, or with none.

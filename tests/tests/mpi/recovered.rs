@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::trace::{LIMIT, TraceSetup};
-use tests::{Mpi, Program, TracedRun, mpitrace, process};
+use tests::{Mpi, MpiTurns, Program, TracedRun, mpitrace, process};
 
 /// The files of a folder with one of these extensions, by name.
 fn trace_files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
@@ -65,16 +65,17 @@ fn recovered_as_merged(run: &TracedRun, merge: &str, what: &str) {
 /// to the last bit.
 #[test]
 fn kept_blocks_give_the_files_of_finalize() {
-    let cases = ["comms", "regions"].map(|name| ["tree", "parallel"].map(|merge| (name, merge)));
-    for (nth, (name, merge)) in cases.into_iter().flatten().enumerate() {
-        // Both programs are merged in each way, and each MPI runs both.
-        for mpi in Mpi::in_turn(nth / 2 + nth, "block files of each program and merge") {
-            let program = Program::c(name).compile(mpi);
-            let mut tracing = TraceSetup::new(mpi, 4);
-            let variables = [("TRACE_KEEP_BLOCKS", "yes"), ("TRACE_MERGE", merge)];
-            tracing.variables = &variables;
-            let run = tracing.run(&program, &[]);
-            recovered_as_merged(&run, merge, &format!("{mpi:?}, {name}, merge {merge}"));
+    let turns = MpiTurns::new("block files of each program and merge");
+    for (row, name) in ["comms", "regions"].into_iter().enumerate() {
+        for (column, merge) in ["tree", "parallel"].into_iter().enumerate() {
+            for &mpi in turns.of(row + column) {
+                let program = Program::c(name).compile(mpi);
+                let mut tracing = TraceSetup::new(mpi, 4);
+                let variables = [("TRACE_KEEP_BLOCKS", "yes"), ("TRACE_MERGE", merge)];
+                tracing.variables = &variables;
+                let run = tracing.run(&program, &[]);
+                recovered_as_merged(&run, merge, &format!("{mpi:?}, {name}, merge {merge}"));
+            }
         }
     }
 }

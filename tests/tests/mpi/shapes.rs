@@ -6,7 +6,9 @@ use std::process::Command;
 use std::time::Duration;
 use tests::tally::CallTally;
 use tests::trace::{LIMIT, TraceSetup};
-use tests::{Mpi, Program, TestFolder, TracedRun, blocks, compile, matrix, mpitrace, process};
+use tests::{
+    Mpi, MpiTurns, Program, TestFolder, TracedRun, blocks, compile, matrix, mpitrace, process,
+};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -138,7 +140,7 @@ fn many_requests() {
 /// A million requests on two ranks, ten thousand at a time on each, and what the recorder takes of memory for them.
 #[test]
 fn a_million_requests() {
-    for mpi in Mpi::in_turn(0, "a million requests") {
+    for &mpi in MpiTurns::new("a million requests").of(0) {
         let program = Program::c("outstanding").compile(mpi);
         let mut tracing = TraceSetup::new(mpi, 2);
         tracing.preload = false;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 use tests::trace::TraceSetup;
-use tests::{Mpi, Program, TestFolder, TracedRun, blocks, compile, process, traced};
+use tests::{
+    Mpi, Program, TestFolder, TracedRun, beside_each_other, blocks, compile, process, traced,
+};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -173,20 +175,15 @@ fn bad_settings_are_said_and_passed_over() {
 
 #[test]
 fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
-    // Side by side: most of it is waiting.
-    std::thread::scope(|scope| {
-        for mpi in installed() {
-            scope.spawn(move || {
-                let run = with(mpi, "late", &[("TRACE_DEADLINE", "1")]);
-                let story = run.finished.story();
-                let given_up = run.finished.stderr.contains("within the deadline");
-                assert!(given_up, "{story}");
-                let files = run.files("blocks");
-                assert_eq!(files.len(), 2, "{story}");
-                let calls = blocks::read(&files[0]).calls;
-                assert_eq!(calls.get("MPI_Barrier"), Some(&1), "{calls:?}");
-            });
-        }
+    beside_each_other(installed(), |mpi| {
+        let run = with(mpi, "late", &[("TRACE_DEADLINE", "1")]);
+        let story = run.finished.story();
+        let given_up = run.finished.stderr.contains("within the deadline");
+        assert!(given_up, "{story}");
+        let files = run.files("blocks");
+        assert_eq!(files.len(), 2, "{story}");
+        let calls = blocks::read(&files[0]).calls;
+        assert_eq!(calls.get("MPI_Barrier"), Some(&1), "{calls:?}");
     });
 }
 

@@ -17,8 +17,8 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Waits until the command has begun to write. Gives whether it still runs.
-fn is_writing(folder: &Path, command: &mut Child) -> bool {
+/// Waits until the command has begun to write, and stops it. Gives whether that was before it was done.
+fn is_stopped_in_writing(folder: &Path, command: &mut Child) -> bool {
     let begun = Instant::now();
     while !names(folder).iter().any(|name| name.ends_with(".tmp")) {
         if command.try_wait().unwrap().is_some() {
@@ -26,23 +26,34 @@ fn is_writing(folder: &Path, command: &mut Child) -> bool {
         }
         assert!(begun.elapsed() < patience());
     }
-    true
+    let pid = command.id();
+    // SAFETY: a child that has not been waited for, and is not by this either.
+    unsafe {
+        libc::kill(pid as i32, libc::SIGSTOP);
+        let mut found = std::mem::zeroed();
+        let which = libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT;
+        assert_eq!(libc::waitid(libc::P_PID, pid, &mut found, which), 0);
+    }
+    names(folder).iter().any(|name| name.ends_with(".tmp"))
 }
 
-/// Runs a command that writes its last argument for long, and sends it this signal. Where it was done before the signal came, as on a
-/// busy machine it may be, it is run again.
+/// Runs a command that writes its last argument for long, and sends it this signal while it writes. Where it was done before it was stopped, as on
+/// a busy machine it may be, it is run again.
 fn interrupt(folder: &Path, arguments: &[&str], signal: i32) {
     let before = names(folder);
     for _ in 0..10 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
         command.args(arguments).current_dir(folder);
         let mut command = command.stderr(Stdio::null()).spawn().unwrap();
-        if is_writing(folder, &mut command) {
+        let in_writing = is_stopped_in_writing(folder, &mut command);
+        let signals = [in_writing.then_some(signal), Some(libc::SIGCONT)];
+        for signal in signals.into_iter().flatten() {
             // SAFETY: a child that has not been waited for.
             unsafe { libc::kill(command.id() as i32, signal) };
         }
         let status = command.wait().unwrap();
-        if status.success() {
+        if !in_writing {
+            assert!(status.success(), "{arguments:?}: {status}");
             let whole = folder.join(arguments.last().unwrap());
             match whole.is_dir() {
                 true => fs::remove_dir_all(whole).unwrap(),
