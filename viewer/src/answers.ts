@@ -967,7 +967,9 @@ export const WAIT_SECTIONS = [25, 26, 27] as const;
 export const POINT_SECTIONS = [30, 31, 32] as const;
 export const ARROW_SECTIONS = [40, 41, 42, 43, 44, 45, 46, 47] as const;
 
-/** Colours of the classes, each on light and on dark. */
+/** The colour of waiting, on light and on dark. */
+export const WAITING_COLORS = [0xc2410c, 0xff7a45] as const;
+/** Colours of the classes, likewise. */
 export const CLASS_COLORS = {
   p2p: [0x5b9fe6, 0x4982ba],
   collective: [0x003886, 0xa2bfe0],

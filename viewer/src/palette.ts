@@ -2,7 +2,7 @@
 // A palette also says what letters on a kind, its outline and its lines look like, and which pattern it has. No meaning is told by
 // colour alone: where a call waits it is hatched in every palette.
 
-import { CLASS_COLORS } from "./answers";
+import { CLASS_COLORS, WAITING_COLORS } from "./answers";
 import { contrast, ink, mix, pack, parse, visibleOn, type Rgb } from "./color";
 
 export type PaletteName = "file" | "class" | "safe" | "grey";
@@ -102,7 +102,7 @@ export function palette(
   const looks = chosen(kinds, name, theme, regions);
   const fill = looks.map((look, kind) => overrides.get(kind) ?? look.color);
   const own = name === "file" ? 1.7 : 3;
-  const hatch = name === "class" ? fill.map(() => WAITING[themeName]) : fill.map((color) => towards(color, ink(color), LEAST_HATCH));
+  const hatch = name === "class" ? fill.map(() => inTheme(WAITING_COLORS, theme)) : fill.map((color) => towards(color, ink(color), LEAST_HATCH));
   return {
     name,
     theme,
@@ -197,12 +197,9 @@ function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme, reg
   }
 }
 
-/** The colour of waiting, in the palette by class. */
-const WAITING: Record<ThemeName, Rgb> = { light: 0xc2410c, dark: 0xff7a45 };
-
 /** The colour of waiting as a whole; in greys it stands out by strength. */
 export function waitingColor({ name, theme }: Palette): Rgb {
-  return name === "grey" ? theme.text : WAITING[theme.name];
+  return name === "grey" ? theme.text : inTheme(WAITING_COLORS, theme);
 }
 
 /** The colour of a class as a whole. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { CLASS_COLORS, REGION_COLORS } from "../../src/answers";
+import { CLASS_COLORS, REGION_COLORS, WAITING_COLORS } from "../../src/answers";
 import { contrast, css, mix, pack, unpack, visibleOn } from "../../src/color";
 import { HATCH, palette, PALETTES, THEMES, type ColorPair, type KindLook } from "../../src/palette";
 
@@ -20,6 +21,14 @@ const kinds: KindLook[] = Array.from({ length: 90 }, (_, nth) => ({
   class: CLASSES[nth % CLASSES.length] ?? "other", by_class: byClass(CLASSES[nth % CLASSES.length] ?? "other", Math.floor(nth / CLASSES.length)), topology: "state",
 }));
 kinds.push({ name: "white", color: "#ffffff", class: "mpi", by_class: byClass("mpi", 0), topology: "state" });
+
+test("the style has the colours of the palette by class", () => {
+  const style = readFileSync("src/style.css", "utf8");
+  for (const [variable, colors] of [["waiting", WAITING_COLORS], ["mpi", CLASS_COLORS.p2p], ["files", CLASS_COLORS.io]] as const) {
+    const found = [...style.matchAll(new RegExp(`--${variable}: (#[0-9a-f]{6})`, "g"))].map((match) => match[1]);
+    assert.deepEqual(found, colors.map(css), variable);
+  }
+});
 
 test("contrast as WCAG has it", () => {
   assert.ok(Math.abs(contrast(0, 0xffffff) - 21) < 1e-9);

@@ -25,6 +25,7 @@ use super::traces::{ComparedRow, ComparedTable, ComparisonAnswer, TraceName, Tra
 use super::tracks::{CounterRate, RanksByUse, TracksAnswer, TransferRates};
 use super::verdict::RangeVerdict;
 use super::waits::WaitsAnswer;
+use crate::base::color::Theme;
 use crate::details::wait::{CallWait, WaitCause};
 use crate::details::{ArrowEnd, CallCommunicator, DrawableDetail, EnclosingState};
 use crate::findings::summary::{
@@ -145,7 +146,14 @@ fn typescript() -> String {
     add_list(&mut text, "WAIT_SECTIONS", &section::WAITS);
     add_list(&mut text, "POINT_SECTIONS", &section::POINTS);
     add_list(&mut text, "ARROW_SECTIONS", &section::ARROWS);
-    text.push_str("\n/** Colours of the classes, each on light and on dark. */\n");
+    text.push_str("\n/** The colour of waiting, on light and on dark. */\n");
+    let [light, dark] = [Theme::Light, Theme::Dark].map(Theme::waiting);
+    let _ = writeln!(
+        text,
+        "export const WAITING_COLORS = {} as const;",
+        pair(ThemeColors { light, dark })
+    );
+    text.push_str("/** Colours of the classes, likewise. */\n");
     text.push_str("export const CLASS_COLORS = {\n");
     for (class, colors) in CLASSES {
         let _ = writeln!(text, "  {}: {},", class.name(), pair(colors));

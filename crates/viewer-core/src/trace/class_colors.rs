@@ -24,6 +24,12 @@ impl ThemeColors {
         }
     }
 
+    /// The colours of a class as a whole.
+    pub fn of_class(class: ActivityClass) -> Self {
+        let found = CLASSES.iter().find(|(of, _)| *of == class);
+        found.map_or(CLASSES[CLASSES.len() - 1].1, |&(_, colors)| colors)
+    }
+
     /// The one on this theme.
     pub fn on(self, theme: Theme) -> Rgb {
         match theme {
@@ -159,8 +165,7 @@ pub(crate) fn by_class(categories: &[(&str, ActivityClass)]) -> Vec<ThemeColors>
         }
         let tone = tone(name);
         let end = Rgb(if tone < 0.0 { 0x000000 } else { 0xffffff });
-        let of_class = CLASSES.iter().find(|(of, _)| *of == class);
-        let own = of_class.map_or(CLASSES[CLASSES.len() - 1].1, |&(_, own)| own);
+        let own = ThemeColors::of_class(class);
         let toned = |theme: Theme| {
             let toned = own.on(theme).towards(end, tone.abs());
             toned.visible_on(theme.timeline(), LEAST_CONTRAST)

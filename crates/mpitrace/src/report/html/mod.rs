@@ -13,6 +13,8 @@ use analysis::performance::{PerformanceReport, ProgramPhases};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use timelines::TimelinePictures;
 use trace_model::units::{digits, duration, percent};
+use viewer_core::trace::class_colors::ThemeColors;
+use viewer_core::{ActivityClass, Theme};
 
 /// Waits with a picture.
 const MAX_PICTURES: usize = 6;
@@ -22,6 +24,14 @@ const MAX_ROWS: usize = 20;
 const MIN_SHARE: f64 = 0.001;
 
 const STYLE: &str = include_str!("page.css");
+
+/// The colours that the page shares with the viewer, as variables of its style.
+fn shared_colors() -> String {
+    let [transfer, files] =
+        [ActivityClass::P2p, ActivityClass::Io].map(|class| ThemeColors::of_class(class).light);
+    let waiting = Theme::Light.waiting();
+    format!(":root {{ --waiting: {waiting}; --transfer: {transfer}; --files: {files}; }}\n")
+}
 
 /// The page on the trace of this name, which is about this part of it.
 pub fn page(
@@ -65,7 +75,7 @@ pub fn framed(title: &str, head: &Markup, main: &Markup, subcommand: &str) -> St
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(shared_colors())) (PreEscaped(STYLE)) }
             }
             body {
                 header { (head) }
