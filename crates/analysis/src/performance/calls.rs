@@ -313,6 +313,9 @@ impl WaitPass<'_> {
         if lane.end_clocks.is_none() && time >= self.focus.to {
             lane.end_clocks = Some(after);
         }
+        if let Some(part) = call.left_early {
+            self.leave_early(&call, &part, (waited_until, time));
+        }
         if let Some(own) = &call.one_sided {
             let arrival = Arrival {
                 time,
@@ -391,6 +394,10 @@ impl WaitPass<'_> {
         }
         let queue = &mut self.comms[part.queue as usize];
         let needed = queue.needed(part, call.begun.line.lane, neighbours);
+        // A rank may leave the operation on a file when its own data are written.
+        if part.role.pattern != WaitPattern::FileCollective && queue.lacks(part) {
+            call.left_early = Some(*part);
+        }
         queue.leave(part.number);
         if part.frees_queue {
             self.shared.free(&self.comms, part.queue);

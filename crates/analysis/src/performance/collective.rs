@@ -12,8 +12,11 @@ const MAX_PENDING: usize = 1 << 14;
 /// A collective operation as far as ranks have come to it.
 #[derive(Clone, Debug, Default)]
 struct Operation {
-    /// Number of the ranks that went.
+    /// Number of the ranks that came, and of those that went.
+    came: u32,
     went: u32,
+    /// The lane that was the last to leave before all had come whom it needed. It knows the one before.
+    left_early: Option<u32>,
     /// Ranks that came: of an intercommunicator by side, else all at 0.
     sides: [LatestArrivals; 2],
     /// The root, once it is known and has come.
@@ -93,6 +96,7 @@ impl OperationQueue {
         let Some(operation) = at.and_then(|at| self.kept.get_mut(at as usize)) else {
             return;
         };
+        operation.came += 1;
         operation.sides[usize::from(rank.side.unwrap_or(0)) & 1].add(arrival);
         if rank.part == Part::Root {
             operation.root = Some(arrival);
@@ -173,6 +177,38 @@ impl OperationQueue {
                     .for_each(|&other| needed.add(other));
                 Some(needed)
             }
+        }
+    }
+
+    fn operation(&mut self, number: u64) -> Option<&mut Operation> {
+        let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.kept.get_mut(at)
+    }
+
+    /// Whether ranks have yet to come to an operation without whom this one cannot leave it.
+    pub(super) fn lacks(&mut self, rank: &RankInOperation) -> bool {
+        let size = self.size;
+        let operation = self.operation(rank.number);
+        operation.is_some_and(|operation| match (rank.role.needs, rank.part) {
+            (Needs::All, Part::Unknown) | (Needs::AtRoot, Part::Root) => operation.came < size,
+            (Needs::Root, Part::Other) => operation.root.is_none(),
+            _ => false,
+        })
+    }
+
+    /// A lane leaves an operation that lacks ranks. Gives the lane that did so before.
+    pub(super) fn leave_early(&mut self, number: u64, lane: u32) -> Option<u32> {
+        self.operation(number)?.left_early.replace(lane)
+    }
+
+    /// The lane that was the last to leave an operation to which this rank has just come, if it lacked none but this one.
+    pub(super) fn left_early(&mut self, rank: &RankInOperation) -> Option<u32> {
+        let size = self.size;
+        let operation = self.operation(rank.number)?;
+        let is_awaited = rank.part == Part::Root && rank.role.needs == Needs::Root;
+        match is_awaited || operation.came == size {
+            true => operation.left_early.take(),
+            false => None,
         }
     }
 

@@ -98,6 +98,9 @@ impl WaitPass<'_> {
             }
             None => self.comms[queue as usize].come(place, &mut come, arrival),
         }
+        if let Some(first) = self.comms[queue as usize].left_early(&come) {
+            self.end_early_leaves(first, &come, arrival);
+        }
         if let (SharedUse::Makes, Some(handle)) = (role.shared, info.handle)
             && let Some(made) = self.shared.make(&mut self.comms, queue, come.number)
         {

@@ -239,6 +239,11 @@ impl<'a> EventOrder<'a> {
         self.bounds.earliest = earlier_of(self.bounds.earliest, bounds.earliest);
         self.bounds.latest = later_of(self.bounds.latest, bounds.latest);
         let mut time = bounds.earliest;
+        let is_backward = drawable.topology == Topology::Arrow && last.time < first.time;
+        if is_backward {
+            // By clocks that differ, it arrives before it was sent. It was sent before, and the call that receives it has not ended yet.
+            time = later_of(time.next_down(), self.now.min(time));
+        }
         if time < self.now {
             self.counts.out_of_order += 1;
             time = self.now;
@@ -293,7 +298,8 @@ impl<'a> EventOrder<'a> {
             let bytes = values.and_then(|values| message_bytes(values, drawable.info));
             self.counts.messages += 1;
             self.counts.message_bytes += bytes.unwrap_or(0);
-            self.counts.backward_messages += u64::from(last.time < first.time);
+            self.counts.backward_messages += u64::from(is_backward);
+            let end = if is_backward { time } else { end };
             self.held.push(HeldMessage {
                 from,
                 to,

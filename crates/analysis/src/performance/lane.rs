@@ -7,7 +7,7 @@ use super::prefetch::prefetch;
 use super::role::{CategoryRole, CollectiveRole, OneSidedStep};
 use super::unseen::Gap;
 use super::use_times::UseSums;
-use super::wait::CallPlace;
+use super::wait::{CallPlace, WaitPattern};
 use trace_model::hash::Map;
 
 /// A timeline of the file: thread, communicator and rank in it.
@@ -64,6 +64,22 @@ pub(super) struct EndedProbe {
     pub clocks: [ReplayClocks; 2],
 }
 
+/// A collective call that has ended before all had come whom it needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EarlyLeave {
+    /// Queue of the operation, and number in it.
+    pub operation: (u32, u64),
+    pub pattern: WaitPattern,
+    pub place: CallPlace,
+    /// Until when the call is known to have waited.
+    pub waited_until: f64,
+    pub leave: f64,
+    /// Clocks when the call had whom it is known to have waited for, and when it ended.
+    pub clocks: [ReplayClocks; 2],
+    /// The lane that left the operation early before this one.
+    pub before: Option<u32>,
+}
+
 /// The outermost MPI call that a thread is in.
 #[derive(Clone, Debug)]
 pub(super) struct OpenCall {
@@ -76,6 +92,8 @@ pub(super) struct OpenCall {
     pub late_receive: Option<WaitEnd>,
     /// The collective operation that the call is part of from its begin to its end.
     pub operation: Option<RankInOperation>,
+    /// An operation that the call has left before all had come whom it needed.
+    pub left_early: Option<RankInOperation>,
     /// The request by which it begins a collective file access.
     pub file_access: Option<u32>,
     /// When the first file operation in it began that moves data of the program.
@@ -118,6 +136,7 @@ impl OpenCall {
             late_send: None,
             late_receive: None,
             operation: None,
+            left_early: None,
             file_access: None,
             first_transfer: None,
             sends: Vec::new(),
@@ -137,6 +156,7 @@ impl OpenCall {
             late_send,
             late_receive,
             operation,
+            left_early,
             file_access,
             first_transfer,
             sends,
@@ -150,6 +170,7 @@ impl OpenCall {
         *late_send = None;
         *late_receive = None;
         *operation = None;
+        *left_early = None;
         *file_access = None;
         *first_transfer = None;
         sends.clear();
@@ -248,8 +269,12 @@ pub(super) struct ThreadLane {
     pub rank_place: u32,
     /// Whether a state was seen on it.
     pub is_used: bool,
+    /// When its first state began.
+    pub used_from: f64,
     /// Whether calls may be missing since its latest one.
     pub gap: Gap,
+    /// Its latest collective call that ended before all had come whom it needed.
+    pub early_leave: Option<Box<EarlyLeave>>,
     /// The latest call that looked for a message, until one is received that it may have found, if there are several.
     pub probe: Option<Box<EndedProbe>>,
     pub history: RecentHistory,
@@ -284,8 +309,10 @@ impl ThreadLane {
             history: RecentHistory::default(),
             incoming: super::message::IncomingMessages::default(),
             is_used: false,
+            used_from: f64::INFINITY,
             gap: Gap::None,
             probe: None,
+            early_leave: None,
         }
     }
 
@@ -308,6 +335,14 @@ impl ThreadLane {
             prefetch(call);
             prefetch(call.wrapping_byte_add(64));
             prefetch(call.wrapping_byte_add(128));
+        }
+    }
+
+    /// Until when it is known to be there, from its first state on: a main thread for ever, and others until their latest event.
+    pub(super) fn known_to_be_there(&self) -> (f64, f64) {
+        match self.thread {
+            0 => (f64::NEG_INFINITY, f64::INFINITY),
+            _ => (self.used_from, self.now),
         }
     }
 
@@ -336,6 +371,7 @@ impl ThreadLane {
         self.clocks = ReplayClocks::default();
         self.sums = UseSums::default();
         self.caused = 0.0;
+        self.early_leave = None;
         if let Some(call) = &mut self.call {
             call.begun.enter = call.begun.enter.max(time);
             call.begun.clocks = ReplayClocks::default();

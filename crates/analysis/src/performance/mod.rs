@@ -14,6 +14,7 @@ mod collective;
 mod coming;
 mod comm_sums;
 mod critical_path;
+mod early_leaves;
 mod end_marks;
 mod ending;
 mod events;

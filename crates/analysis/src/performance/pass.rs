@@ -41,6 +41,8 @@ pub(super) struct PassCounts {
     pub unknown_intercomms: u64,
     /// Neighbourhood calls with neighbours that the trace does not tell.
     pub unknown_neighbours: u64,
+    /// Collective calls that end before who they need has come, as the clocks differ.
+    pub early_leaves: u64,
 }
 
 /// Lanes that a processor's cache has room for.
@@ -362,9 +364,13 @@ impl<'a> WaitPass<'a> {
         self.bounds = order.bounds;
         self.focus.end(self.bounds);
         let end = self.focus.to;
-        for lane in 0..self.lanes.len() as u32 {
-            self.advance(lane, end);
-            self.end_focus(lane);
+        for number in 0..self.lanes.len() as u32 {
+            let lane = &self.lanes[number as usize];
+            // Nobody knows whether a thread is still there after its last state. The main thread is.
+            if lane.thread == 0 || !lane.stack.is_empty() {
+                self.advance(number, end);
+            }
+            self.end_focus(number);
         }
     }
 
@@ -396,7 +402,10 @@ impl<'a> WaitPass<'a> {
             None => Default::default(),
         };
         let lane = &mut self.lanes[line.lane as usize];
-        lane.is_used = true;
+        if !lane.is_used {
+            lane.is_used = true;
+            lane.used_from = start;
+        }
         if lane.gap != Gap::None {
             let gap = std::mem::take(&mut lane.gap);
             let is_off = self.unseen.is_control(category) || role == CategoryRole::Finalize;
@@ -482,7 +491,9 @@ impl<'a> WaitPass<'a> {
                 _ => Doing::Computing,
             };
             let is_main = lane.thread == 0;
-            for spans in &mut self.spans {
+            // Nobody knows whether a thread is there before its first state, either.
+            let is_there = is_main || lane.is_used;
+            for spans in self.spans.iter_mut().filter(|_| is_there) {
                 spans.add(&LaneStretch {
                     lane: lane_number,
                     is_main,
@@ -493,7 +504,7 @@ impl<'a> WaitPass<'a> {
                     clock: lane.clocks[IDEAL],
                 });
             }
-            if !self.is_second {
+            if !self.is_second && is_there {
                 if let Some(category) = category {
                     self.times[category as usize].exclusive += seconds;
                 }
@@ -576,10 +587,13 @@ impl<'a> WaitPass<'a> {
         }
     }
 
-    /// Replay clocks at the end of the focus: of each replay the latest one, and the lane that has it.
+    /// Replay clocks of main threads at the end of the focus: of each replay the latest one, and the lane that has it. Other threads may be idle
+    /// or gone: they count where main threads only made no call.
     pub(super) fn lengths(&self) -> [(f64, u32); REPLAYS] {
+        let has_main = self.lanes.iter().any(ThreadLane::is_main);
         std::array::from_fn(|nth| {
-            let lanes = (0..).zip(&self.lanes).filter(|(_, lane)| lane.is_used);
+            let counts = |lane: &ThreadLane| lane.is_main() || !has_main && lane.is_used;
+            let lanes = (0..).zip(&self.lanes).filter(|(_, lane)| counts(lane));
             lanes.fold((0.0, 0), |latest, (number, lane)| {
                 let clocks: ReplayClocks = lane.end_clocks.unwrap_or_default();
                 if clocks[nth] > latest.0 {

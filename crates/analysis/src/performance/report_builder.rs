@@ -4,6 +4,7 @@ use super::clocks::{BALANCED, FASTER, IDEAL, MEASURED};
 use super::comm_sums::ByteSum;
 use super::critical_path::PathPiece;
 use super::history::RootCause;
+use super::lane::ThreadLane;
 use super::pass::WaitPass;
 use super::phases::{PhaseLengths, PhaseRanges, ProgramPhases};
 use super::report::{
@@ -124,7 +125,7 @@ struct ReportBuilder<'p, 'a> {
 }
 
 impl ReportBuilder<'_, '_> {
-    fn mains(&self) -> impl Iterator<Item = &super::lane::ThreadLane> {
+    fn mains(&self) -> impl Iterator<Item = &ThreadLane> {
         self.pass.lanes.iter().filter(|lane| lane.is_main())
     }
 
@@ -178,8 +179,13 @@ impl ReportBuilder<'_, '_> {
             })
             .collect();
         let used = self.pass.lanes.iter().filter(|lane| lane.is_used);
+        let there = |lane: &ThreadLane| {
+            let (from, to) = lane.known_to_be_there();
+            self.pass.focus.within(from, to)
+        };
+        let there: f64 = used.map(there).sum();
         let in_states: f64 = activities.iter().map(|activity| activity.seconds).sum();
-        let computing = (self.seconds * used.count() as f64 - in_states).max(0.0);
+        let computing = (there - in_states).max(0.0);
         activities.push(ActivityTime {
             activity: None,
             count: 0,
@@ -191,7 +197,7 @@ impl ReportBuilder<'_, '_> {
     }
 
     fn efficiencies(&self) -> Efficiencies {
-        let computing = |lane: &super::lane::ThreadLane| lane.sums.computing;
+        let computing = |lane: &ThreadLane| lane.sums.computing;
         let longest = self
             .mains()
             .max_by(|a, b| computing(a).total_cmp(&computing(b)));
@@ -506,6 +512,10 @@ impl ReportBuilder<'_, '_> {
             (
                 counts.drawables.backward_messages,
                 "messages that arrive before they were sent: the clocks differ",
+            ),
+            (
+                counts.early_leaves,
+                "collective calls that end before all the ranks have come that they need: the clocks differ",
             ),
             (
                 self.pass.end_marks.unmatched,

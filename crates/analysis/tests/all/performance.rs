@@ -12,6 +12,8 @@ use trace_model::{
 };
 
 const RANKS: usize = 4;
+/// The line of rank 0's second thread, which few runs have.
+const OTHER_THREAD: usize = RANKS;
 /// A tick, of which sums are exact.
 const TICK: f64 = 1.0 / 1024.0;
 
@@ -265,6 +267,7 @@ fn analysed(run: &Simulated, focus: &[TimeBBox]) -> PerformanceReport {
         categories,
         lines: (0..RANKS as i32)
             .map(|rank| Line::of_thread(rank, rank, 0))
+            .chain([Line::of_thread(OTHER_THREAD as i32, 0, 1)])
             .collect(),
         ..Definitions::default()
     };
@@ -297,6 +300,83 @@ fn a_wait_counts_once_for_each_of_its_causes() {
         .map(|cause| (cause.activity.as_deref(), cause.count))
         .collect();
     assert_eq!(causes, [(Some("step"), waits), (None, waits)]);
+}
+
+/// A thread that makes one call, and may be gone after it, changes no number of the main threads.
+#[test]
+fn a_thread_with_one_call_is_not_on_the_critical_path() {
+    let steps = [
+        Step::Compute(1, 40, false),
+        Step::Message(1, 0, 9, false),
+        Step::Barrier,
+    ];
+    let (mut run, _) = simulate(&steps);
+    let alone = analysed(&run, &[]);
+    let vertices = [10, 12].map(|tick| vertex(tick, OTHER_THREAD)).to_vec();
+    let call = (Topology::State, 10, vertices, Vec::new());
+    let at = run
+        .drawables
+        .partition_point(|drawable| drawable.2[0].time < call.2[0].time);
+    run.drawables.insert(at, call);
+    let beside = analysed(&run, &[]);
+    let told = |report: &PerformanceReport| {
+        let (path, what_if) = (&report.path_ranks, &report.what_if);
+        format!("{:?} {path:?} {what_if:?}", report.efficiencies)
+    };
+    assert_eq!(told(&alone), told(&beside));
+    let computing = |report: &PerformanceReport| {
+        let all = report.activities.iter();
+        let own: Vec<f64> = all
+            .filter(|activity| activity.activity.is_none())
+            .map(|activity| activity.seconds)
+            .collect();
+        own
+    };
+    assert_eq!(computing(&alone), computing(&beside));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    /// Clocks that differ change each wait by as much as they differ, and no wait is lost: neither of messages that arrive before they were sent, nor of
+    /// collective calls that end before the last rank has come.
+    #[test]
+    fn clocks_that_differ_lose_no_wait(
+        steps in proptest::collection::vec(step(), 1..25), shifts in proptest::array::uniform4(0u64..9),
+    ) {
+        // Steps of computing are long, as seen by the clocks.
+        let steps: Vec<Step> = steps
+            .into_iter()
+            .map(|step| match step {
+                Step::Compute(rank, ticks, is_own) => Step::Compute(rank, 100 * ticks, is_own),
+                // Clocks do not tell whether a receive that is posted at about the time of its send was late.
+                Step::Message(from, to, way, _) => Step::Message(from, to, way, false),
+                step => step,
+            })
+            .collect();
+        let (run, end) = simulate(&steps);
+        let mut shifted = Simulated::default();
+        for (topology, category, vertices, info) in &run.drawables {
+            // No two clocks show the same time.
+            let ticks = |rank: usize| shifts[rank] as f64 + rank as f64 / 8.0;
+            let shift = |vertex: &Vertex| Vertex {
+                time: vertex.time + ticks(vertex.line as usize) * TICK,
+                line: vertex.line,
+            };
+            let vertices = vertices.iter().map(shift).collect();
+            shifted.drawables.push((*topology, *category, vertices, info.clone()));
+        }
+        let earliest = |of: &[Vertex]| of[0].time.min(of[1].time);
+        shifted.drawables.sort_by(|a, b| earliest(&a.2).total_cmp(&earliest(&b.2)));
+        let focus = TimeBBox { earliest: 0.0, latest: (end + 30) as f64 * TICK };
+        let report = analysed(&shifted, &[focus]);
+        let scans = steps.iter().filter(|step| matches!(step, Step::Scan)).count();
+        for (pattern, &ticks) in run.waits.iter().filter(|(pattern, _)| **pattern != WaitPattern::EarlyScan || scans == 0) {
+            let groups = report.waits.iter().filter(|group| group.pattern == *pattern);
+            let found: f64 = groups.map(|group| group.seconds / TICK).sum();
+            let calls = (steps.len() * RANKS) as f64;
+            prop_assert!((found - ticks as f64).abs() <= 8.0 * calls, "{pattern:?}: {found} of {ticks}: {shifts:?} {steps:?}");
+        }
+    }
 }
 
 /// Rank 1 gets a message of rank 0, which comes late, and sends one to rank 2, which comes hardly later, or much later. Whether the receive of what it sends

@@ -1,0 +1,71 @@
+//! Collective calls that end before all have come whom they need. No call can: the clocks of the ranks differ by a little, and the call waited until its
+//! end for the rank that comes last.
+
+use super::arrivals::Arrival;
+use super::calls::Finding;
+use super::clocks::later;
+use super::collective::RankInOperation;
+use super::lane::{EarlyLeave, OpenCall, WaitEnd};
+use super::pass::WaitPass;
+
+impl WaitPass<'_> {
+    /// A call, which waited until the first of these times and ended at the second, has left an operation that lacked ranks.
+    pub(super) fn leave_early(
+        &mut self,
+        call: &OpenCall,
+        part: &RankInOperation,
+        (waited_until, leave): (f64, f64),
+    ) {
+        let number = call.begun.line.lane;
+        let before = self.comms[part.queue as usize].leave_early(part.number, number);
+        let lane = &mut self.lanes[number as usize];
+        lane.early_leave = Some(Box::new(EarlyLeave {
+            operation: (part.queue, part.number),
+            pattern: part.role.pattern,
+            place: call.place(),
+            waited_until,
+            leave,
+            clocks: [later(&call.begun.clocks, &call.needs), lane.clocks],
+            before,
+        }));
+    }
+
+    /// A rank comes to an operation that needed no other one any more: calls waited for it that ended early, from the lane `last` on. One that ended earlier
+    /// than its own length ago did not: its clock does not differ by so much, and something else is wrong with the trace.
+    pub(super) fn end_early_leaves(&mut self, last: u32, part: &RankInOperation, arrival: Arrival) {
+        let mut next = Some(last);
+        while let Some(number) = next {
+            let lane = &mut self.lanes[number as usize];
+            let operation = (part.queue, part.number);
+            let Some(early) = (lane.early_leave).take_if(|early| early.operation == operation)
+            else {
+                return;
+            };
+            next = early.before;
+            let EarlyLeave { place, leave, .. } = *early;
+            if arrival.time - leave > leave - place.start || early.waited_until >= leave {
+                continue;
+            }
+            // What the replays did not know when the call ended.
+            let [had, ended] = early.clocks;
+            let needed = later(&had, &arrival.clocks);
+            let running = match &mut lane.call {
+                Some(call) => &mut call.begun.clocks,
+                None => &mut lane.clocks,
+            };
+            for (nth, clock) in running.iter_mut().enumerate() {
+                *clock += needed[nth] - ended[nth];
+            }
+            if let Some(call) = &mut lane.call {
+                call.needs = later(&call.begun.clocks, &call.needs);
+            }
+            self.counts.early_leaves += 1;
+            let end = WaitEnd {
+                lane: arrival.lane,
+                time: leave,
+            };
+            let from = early.waited_until;
+            self.add_wait(place, early.pattern, from, end, Finding::AfterTheCall);
+        }
+    }
+}
