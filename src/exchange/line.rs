@@ -4,6 +4,7 @@ use crate::mpi::pmpi;
 use crate::mpi::status::Status;
 use crate::mpi::types::MPI_Comm;
 use crate::mpi::world::World;
+use crate::platform::clock;
 use blockfile::encode::MpiStatus;
 use std::ffi::c_int;
 use std::time::Duration;
@@ -59,7 +60,7 @@ pub fn pause(turn: u32) {
     match turn {
         0..64 => std::hint::spin_loop(),
         64..80 => std::thread::yield_now(),
-        _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turn.min(1000)))),
+        _ => clock::nap(Duration::from_micros(50 + u64::from(turn.min(1000)))),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::mpi::constants::{self, predefined};
 use crate::mpi::pmpi;
 use crate::mpi::status::Status;
 use crate::mpi::types::{MPI_Comm, MPI_Datatype, MPI_Request};
+use crate::platform::clock;
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
@@ -221,7 +222,7 @@ impl Exchange {
             match turns {
                 0..64 => std::hint::spin_loop(),
                 64..256 => std::thread::yield_now(),
-                _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turns.min(1000)))),
+                _ => clock::nap(Duration::from_micros(50 + u64::from(turns.min(1000)))),
             }
             if turns.is_multiple_of(64)
                 && let Some(failure) = reasons::heard(self)

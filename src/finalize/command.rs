@@ -6,7 +6,7 @@
 
 use crate::exchange::patience::Patience;
 use crate::mpi::library;
-use crate::platform::environment;
+use crate::platform::{clock, environment};
 use std::ffi::{CString, OsStr, OsString, c_char, c_int};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
@@ -201,7 +201,7 @@ fn wait(child: libc::pid_t, deadline: Option<Duration>) -> io::Result<bool> {
             let late = "not done before the deadline";
             return Err(io::Error::new(ErrorKind::TimedOut, late));
         }
-        std::thread::sleep(between);
+        clock::nap(between);
         between = (2 * between).min(longest);
     }
 }

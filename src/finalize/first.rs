@@ -2,6 +2,7 @@
 //! same folder. Nothing is sent between the ranks for that: the headers of the block files tell how their processes have ended.
 
 use crate::blocks::BlockStore;
+use crate::platform::clock;
 use blockfile::layout::{FILE_MAGIC, FileHeader};
 use std::fs::File;
 use std::io::Read;
@@ -65,7 +66,7 @@ fn locked(folder: &Path) -> Option<File> {
             let is_ours =
                 unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
             if !is_ours {
-                std::thread::sleep(Duration::from_millis(1));
+                clock::nap(Duration::from_millis(1));
             }
             is_ours
         })

@@ -138,7 +138,7 @@ fn lock(file: &File) -> io::Result<()> {
         if e.kind() != io::ErrorKind::WouldBlock || begun.elapsed() > MAX_LOCK_WAIT {
             return Err(e);
         }
-        std::thread::sleep(Duration::from_millis(1));
+        clock::nap(Duration::from_millis(1));
     }
 }
 

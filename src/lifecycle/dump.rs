@@ -4,7 +4,7 @@
 
 use crate::blocks::own;
 use crate::mpi::functions::{NAMES, NUMBERS};
-use crate::platform::clock;
+use crate::platform::{clock, say};
 use crate::thread::all;
 use crate::thread::callids::callid;
 use settings::DumpSignal;
@@ -62,6 +62,9 @@ impl StderrLine {
 
     fn say(&mut self) {
         // A text that was too long ends all the same.
+        if !say::is_heard() {
+            return;
+        }
         self.used = self.used.min(self.bytes.len() - 1);
         self.bytes[self.used] = b'\n';
         // SAFETY: our own bytes, and a set made by the system. SIGPIPE is blocked while the handler runs: what the write may

@@ -9,6 +9,7 @@ use blockfile::layout::Clock;
 use blockfile::machine;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 static USE_TSC: AtomicBool = AtomicBool::new(false);
 /// For tests, by how much this process's CLOCK_MONOTONIC is wrong: ns, and ns per s. Both 0 otherwise.
@@ -112,13 +113,27 @@ pub fn cpu() -> u64 {
     posix(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// Sleeps for about `time`: shorter where a signal comes, and not at all where the program has forbidden itself to sleep. Whoever calls it looks again
+/// whether there is still something to wait for. [`std::thread::sleep`] goes on after each signal, for ever if they come often, and panics where it may not sleep.
+pub fn nap(time: Duration) {
+    let time = libc::timespec {
+        tv_sec: time.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(time.subsec_nanos() as i32),
+    };
+    // SAFETY: a valid time; what is left of it is not asked for.
+    unsafe { libc::nanosleep(&time, std::ptr::null_mut()) };
+}
+
 /// Number of clock ticks in `ns` nanoseconds. Measures for a millisecond.
 pub fn ticks_of(ns: u64) -> u64 {
     if ns == 0 || !USE_TSC.load(Relaxed) {
         return ns;
     }
-    let before = reading();
-    std::thread::sleep(std::time::Duration::from_millis(1));
+    let millisecond = Duration::from_millis(1);
+    let (before, begun) = (reading(), Instant::now());
+    while begun.elapsed() < millisecond {
+        nap(millisecond);
+    }
     let after = reading();
     let ticks = u128::from(after.ticks.wrapping_sub(before.ticks));
     let passed = u128::from(after.monotonic.wrapping_sub(before.monotonic)).max(1);

@@ -2,10 +2,11 @@
 //! is lost, and the signal that such a write raises does not reach the program.
 
 use crate::platform::launcher;
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Whether the program was started without standard error. The descriptor may then belong to a file of the program's, which
+/// Whether the program was started without standard error, or has closed it. The descriptor may then belong to a file of the program's, which
 /// must not get our lines.
 static IS_SILENT: AtomicBool = AtomicBool::new(false);
 
@@ -16,6 +17,27 @@ pub fn at_load() {
     IS_SILENT.store(flags == -1, Relaxed);
 }
 
+/// The program closes the descriptors from `first` to `last`.
+#[inline]
+pub fn closes(first: u32, last: u32) {
+    if (first..=last).contains(&(libc::STDERR_FILENO as u32)) {
+        IS_SILENT.store(true, Relaxed);
+    }
+}
+
+/// The program has made `descriptor` a copy of another one: standard error may go elsewhere by that.
+#[inline]
+pub fn is_given(descriptor: c_int) {
+    if descriptor == libc::STDERR_FILENO {
+        IS_SILENT.store(false, Relaxed);
+    }
+}
+
+/// Whether standard error is that of the program, and not a file that the program opened after it had closed standard error.
+pub fn is_heard() -> bool {
+    !IS_SILENT.load(Relaxed)
+}
+
 /// Prints a line.
 pub fn line(text: &str) {
     raw(&format!("{text}\n"));
@@ -23,7 +45,7 @@ pub fn line(text: &str) {
 
 /// Prints text as it is.
 pub fn raw(text: &str) {
-    if IS_SILENT.load(Relaxed) {
+    if !is_heard() {
         return;
     }
     // SAFETY: signal sets and their places are valid; the write is of our own text.

@@ -10,6 +10,7 @@ use super::system;
 use super::watch::{self, COUNTERS};
 use crate::platform::clock;
 use crate::platform::errno::errno;
+use crate::platform::say;
 use blockfile::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOCK, SENDFILE};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
@@ -375,6 +376,7 @@ unsafe fn note_name(context: &CallContext, directory: c_int, name: *const c_char
 /// close, or what closes it at last (fclose). It is forgotten before: another thread may get its number at once.
 #[inline(always)]
 pub fn closing<R: Returned>(real: impl FnOnce() -> R, fd: c_int) -> R {
+    say::closes(fd as u32, fd as u32);
     let Some(description) = descriptors::known(fd) else {
         descriptors::forget(fd);
         return real();
@@ -417,6 +419,7 @@ pub fn duplicate_to(real: impl FnOnce() -> c_int, old: c_int, new: c_int) -> c_i
     let context = watch::context(old);
     let r = real();
     if r >= 0 && old != new {
+        say::is_given(new);
         descriptors::forget(new);
         if let Some(context) = context {
             descriptors::duplicated(&context, old, new);
@@ -430,6 +433,7 @@ pub fn duplicate_to(real: impl FnOnce() -> c_int, old: c_int, new: c_int) -> c_i
 pub fn close_all<R: Returned>(real: impl FnOnce() -> R, first: u32, last: u32, flags: c_int) -> R {
     const CLOEXEC: c_int = 4;
     if flags & CLOEXEC == 0 && first <= last {
+        say::closes(first, last);
         descriptors::forget_range(first, last);
     }
     real()

@@ -303,6 +303,22 @@ fn a_program_that_closes_descriptors_it_does_not_know() {
     }
 }
 
+/// A file that has got the descriptor of standard error keeps its bytes, a small stack is enough for the program, and nobody needs to sleep.
+#[test]
+fn a_program_that_leaves_little_room() {
+    for mpi in installed() {
+        let program = Program::c("cramped").compile(mpi);
+        for what in ["stderr", "stack", "sleepless"] {
+            let run = TraceSetup::new(mpi, 2).run(&program, &[what]);
+            let story = run.finished.story();
+            assert!(run.finished.status.success(), "{what}: {story}");
+            assert_eq!(run.finished.stdout, "ok\n", "{what}: {story}");
+            run.file("slog2");
+            assert!(run.files("blocks").is_empty(), "{what}: {story}");
+        }
+    }
+}
+
 #[test]
 fn an_exception_thrown_by_an_error_handler_passes_through() {
     for mpi in installed() {
