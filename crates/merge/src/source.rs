@@ -277,6 +277,9 @@ fn draw<E>(
             drawing.define_event(&event.def, event.whole_name.as_deref());
             Ok(())
         }
+        MergedBody::Message { message, ahead } => {
+            drawing.message(&record.header, (message, *ahead), put)
+        }
         _ => drawing.push(&record.clog2(), put),
     })?;
     let mut losses = Losses::default();

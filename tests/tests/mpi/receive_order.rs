@@ -2,6 +2,10 @@
 //! message each completion gave.
 
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use tests::process;
 use tests::trace::{TraceSetup, TracedRun};
 use tests::{Mpi, Program};
 use trace_formats::slog2::{NodeDrawable, Slog2Reader, Topology};
@@ -19,9 +23,19 @@ fn completed(run: &TracedRun) -> Vec<Message> {
         .collect()
 }
 
+/// The SLOG2 file that the command makes of the block files of a run.
+fn of_block_files(run: &TracedRun) -> PathBuf {
+    let made = run.folder.path().join("of-blocks.slog2");
+    let mut convert = Command::new(tests::mpitrace());
+    convert.args(["convert", "--quiet"]);
+    convert.args(run.files("blocks")).arg(&made);
+    process::run(&mut convert, Duration::from_secs(60)).succeeded();
+    made
+}
+
 /// The arrows to rank 0 in the order of their ends. Their bytes are the sender's.
-fn drawn(run: &TracedRun) -> Vec<Message> {
-    let bytes = fs::read(run.file("slog2")).expect("a file");
+fn drawn(file: &Path) -> Vec<Message> {
+    let bytes = fs::read(file).expect("a file");
     let reader = Slog2Reader::new(&bytes).expect("an SLOG2 file");
     let categories = reader.categories().iter();
     let arrows_of: Vec<i32> = categories
@@ -54,20 +68,23 @@ fn each_message_is_drawn_to_the_call_that_received_it() {
         let program = Program::c("receive_order").compile(mpi);
         for merge in ["tree", "parallel"] {
             let mut setup = TraceSetup::new(mpi, 3);
-            let variables = [("TRACE_MERGE", merge)];
+            let variables = [("TRACE_MERGE", merge), ("TRACE_KEEP_BLOCKS", "yes")];
             setup.variables = &variables;
             let run = setup.run(&program, &[]);
             assert!(run.finished.status.success(), "{}", run.finished.story());
-            let (completed, drawn) = (completed(&run), drawn(&run));
+            let completed = completed(&run);
             // Of 40 rounds of 16 messages, one in eight has a message that nobody sees.
             assert_eq!(completed.len(), 40 * 16 - 5, "{mpi:?} {merge}");
-            let differ = completed.iter().zip(&drawn).position(|(a, b)| a != b);
-            assert_eq!(
-                differ.map(|at| (at, completed[at], drawn[at])),
-                None,
-                "{mpi:?} {merge}"
-            );
-            assert_eq!(completed.len(), drawn.len(), "{mpi:?} {merge}");
+            for file in [run.file("slog2"), of_block_files(&run)] {
+                let drawn = drawn(&file);
+                let differ = completed.iter().zip(&drawn).position(|(a, b)| a != b);
+                assert_eq!(
+                    differ.map(|at| (at, completed[at], drawn[at])),
+                    None,
+                    "{mpi:?} {merge} {file:?}"
+                );
+                assert_eq!(completed.len(), drawn.len(), "{mpi:?} {merge} {file:?}");
+            }
         }
     }
 }

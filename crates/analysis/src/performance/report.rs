@@ -154,6 +154,8 @@ pub struct WaitGroup {
     pub count: u64,
     /// Threads that waited.
     pub waiting: u32,
+    /// Ranks whose threads these are.
+    pub waiting_ranks: u32,
     /// Of the seconds, those that are due to another rank, because the culprit waited itself.
     pub caused_elsewhere: f64,
     /// Of a late sender: seconds of waits in which a message that was sent earlier was received later.
@@ -164,6 +166,8 @@ pub struct WaitGroup {
     pub longest: PlaceInTrace,
     /// Rank that most of it is due to in the end.
     pub cause_rank: i32,
+    /// Thread of that rank.
+    pub cause_thread: i32,
     /// What that rank did meanwhile: a state of the program, a file operation or an MPI call; `None` is computing outside of any.
     pub cause_activity: Option<String>,
 }

@@ -16,7 +16,7 @@ use super::span_times::{Efficiencies, SpanTimes};
 use super::spans::{Span, Spans};
 use super::use_times::{TimeByUse, UseSums};
 use super::wait::{Wait, WaitSum};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace_model::Definitions;
 use trace_model::units::duration;
 
@@ -273,6 +273,8 @@ impl ReportBuilder<'_, '_> {
             .map(|(key, sum)| {
                 let (culprit, culprit_thread) = self.rank(key.culprit);
                 let cause = sum.cause();
+                let (cause_rank, cause_thread) =
+                    self.rank(cause.map_or(key.culprit, |cause| cause.lane));
                 WaitGroup {
                     pattern: key.pattern,
                     call: self.name(key.category),
@@ -282,12 +284,16 @@ impl ReportBuilder<'_, '_> {
                     seconds: sum.seconds,
                     share: part(sum.seconds, all),
                     count: sum.count,
-                    waiting: sum.lanes(),
+                    waiting: sum.lanes().count() as u32,
+                    waiting_ranks: (sum.lanes().map(|lane| self.rank(lane).0))
+                        .collect::<BTreeSet<i32>>()
+                        .len() as u32,
                     caused_elsewhere: sum.caused_elsewhere,
                     wrong_order: sum.wrong_order,
                     first: self.place(&sum.first),
                     longest: self.place(&sum.longest),
-                    cause_rank: cause.map_or(culprit, |cause| self.rank(cause.lane).0),
+                    cause_rank,
+                    cause_thread,
                     cause_activity: self.activity(cause.and_then(|cause| cause.activity)),
                 }
             })

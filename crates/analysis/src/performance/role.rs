@@ -255,7 +255,7 @@ fn role_of(function: &Function) -> CategoryRole {
         Class::CommCreate if name.starts_with("MPI_Comm_idup") => {
             CategoryRole::StartsCollective(together(Pattern::Communicator))
         }
-        Class::CommCreate if comes_together => all(Pattern::Communicator),
+        Class::CommCreate | Class::Spawn if comes_together => all(Pattern::Communicator),
         Class::FileOpen | Class::FileClose => all(Pattern::FileCollective),
         Class::FileAccess | Class::FileMeta if comes_together => all(Pattern::FileCollective),
         Class::FileAccess if begins_together => {
@@ -323,7 +323,7 @@ fn members(name: &str) -> Members {
 
 /// Whether the ranks of a communicator, a file or a window make this call together, as far as the class does not tell.
 fn comes_together(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 16] = [
         "MPI_Comm_dup",
         "MPI_Comm_dup_with_info",
         "MPI_Comm_split",
@@ -336,6 +336,10 @@ fn comes_together(name: &str) -> bool {
         "MPI_Dist_graph_create_adjacent",
         "MPI_Intercomm_merge",
         "MPI_Intercomm_create",
+        "MPI_Comm_spawn",
+        "MPI_Comm_spawn_multiple",
+        "MPI_Comm_accept",
+        "MPI_Comm_connect",
     ];
     NAMES.contains(&name)
         || COLLECTIVE_ON_OBJECTS.contains(&name)
@@ -401,7 +405,13 @@ mod tests {
             needs("MPI_File_iwrite_all"),
             (Needs::All, Pattern::FileCollective)
         );
-        for name in ["MPI_Comm_idup", "MPI_Comm_create_group", "MPI_Cart_sub"] {
+        assert_eq!(of("MPI_Comm_get_parent"), CategoryRole::OtherCall);
+        for name in [
+            "MPI_Comm_idup",
+            "MPI_Comm_create_group",
+            "MPI_Cart_sub",
+            "MPI_Comm_spawn_multiple",
+        ] {
             assert_eq!(needs(name), (Needs::All, Pattern::Communicator));
         }
         for name in ["MPI_Neighbor_alltoallw", "MPI_Ineighbor_allgather"] {

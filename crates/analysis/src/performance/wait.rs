@@ -144,9 +144,14 @@ impl WaitSum {
         self.causes.longest()
     }
 
-    /// Number of threads that waited.
-    pub(super) fn lanes(&self) -> u32 {
-        self.lanes.iter().map(|bits| bits.count_ones()).sum()
+    /// The threads that waited.
+    pub(super) fn lanes(&self) -> impl Iterator<Item = u32> {
+        let words = (0..).zip(&self.lanes);
+        words.flat_map(|(nth, bits)| {
+            (0..u64::BITS)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .map(move |bit| nth * u64::BITS + bit)
+        })
     }
 }
 

@@ -59,7 +59,7 @@ impl WaitGroup {
     pub fn who(&self) -> String {
         let waits = self.who_waits();
         match self.cause() {
-            Some(_) if self.cause_rank == self.culprit => {
+            Some(_) if self.is_caused_by_culprit() => {
                 format!("{waits}, {}", did(self.cause_activity.as_deref()))
             }
             Some(cause) => format!("{waits}; the cause is {cause}"),
@@ -70,7 +70,11 @@ impl WaitGroup {
     fn who_waits(&self) -> String {
         let waiting = match self.waiting {
             1 => rank(self.first.rank, self.first.thread) + " waits",
-            number => format!("{number} ranks wait"),
+            number if number == self.waiting_ranks => format!("{number} ranks wait"),
+            number if self.waiting_ranks == 1 => {
+                format!("{number} threads of rank {} wait", self.first.rank)
+            }
+            number => format!("{number} threads of {} ranks wait", self.waiting_ranks),
         };
         let culprit = rank(self.culprit, self.culprit_thread);
         format!("{waiting} for {culprit}")
@@ -78,11 +82,15 @@ impl WaitGroup {
 
     /// The rank that most of it is due to and what it did, if that says more than the culprit does.
     fn cause(&self) -> Option<String> {
-        let is_told = self.cause_rank != self.culprit || self.cause_activity.is_some();
+        let is_told = !self.is_caused_by_culprit() || self.cause_activity.is_some();
         is_told.then(|| {
             let did = did(self.cause_activity.as_deref());
-            format!("{}, {did}", rank(self.cause_rank, 0))
+            format!("{}, {did}", rank(self.cause_rank, self.cause_thread))
         })
+    }
+
+    fn is_caused_by_culprit(&self) -> bool {
+        (self.cause_rank, self.cause_thread) == (self.culprit, self.culprit_thread)
     }
 }
 

@@ -92,7 +92,7 @@ pub fn verdict(report: &PerformanceReport) -> String {
     }
     sentences.extend(in_threads.map(|seconds| {
         let waiting = duration(seconds);
-        format!("Their other threads wait for {waiting} in all, which is no part of that.")
+        format!("Other threads of the ranks wait for {waiting} in all, which is no part of that.")
     }));
     sentences.extend(imbalance(report, has_threads));
     sentences.join(" ")
@@ -281,7 +281,10 @@ mod tests {
         let many = verdict(&report(4, 60.0, 20.0, 80.0));
         let all = "100 % of the waiting of all threads is due to rank 1";
         assert!(many.contains(all), "{many}");
-        assert!(many.contains("other threads wait for 60.0 s"), "{many}");
+        assert!(
+            many.contains("Other threads of the ranks wait for 60.0 s"),
+            "{many}"
+        );
         let others = verdict(&report(4, 99.0, 0.0, 50.0));
         assert!(!others.contains("Nothing else"), "{others}");
         assert!(others.contains("wait for 50.0 s"), "{others}");
