@@ -1,18 +1,19 @@
 //! DUMPI files without some of their calls, clocks, counters or statuses: what dumpi2dumpi does (`spec/dumpi-tools.md`
 //! section 4), and selection by thread, communicator and time besides.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io::Write;
 
-use super::select::{NumberRanges, PropertySelection};
+use super::select::{CategoryPattern, NumberRanges, PropertySelection};
 use trace_formats::dumpi::DumpiError;
 use trace_formats::dumpi::functions;
 use trace_formats::dumpi::functions::{ALL_FUNCTIONS, FUNCTION_ENTER, FUNCTION_EXIT, FieldCode};
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::ClockTime;
 use trace_formats::dumpi::types::{
-    AddressLabel, ClockOffsets, DumpiFooter, DumpiRecord, DumpiTrailer, FOOTER_ENTRIES, Mask,
-    Version,
+    ANNOTATION, AddressLabel, ClockOffsets, DumpiFooter, DumpiRecord, DumpiTrailer, FOOTER_ENTRIES,
+    Mask, Version,
 };
 use trace_formats::dumpi::value::FieldValue;
 use trace_formats::dumpi::write::{
@@ -20,7 +21,7 @@ use trace_formats::dumpi::write::{
 };
 
 /// Filter for the calls of a DUMPI file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DumpiFilter {
     /// Functions whose calls are kept.
     pub functions: FunctionSet,
@@ -65,69 +66,193 @@ impl Default for DumpiFilter {
 }
 
 /// A set of functions, all at first.
+///
+/// DUMPI has numbers for the functions of MPI-2 only. A call of any other stands in a file as a pair of Function_enter and
+/// Function_exit records whose key has a label, the name. Annotations and functions of the program are such pairs, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionSet {
     /// By id.
     kept: Vec<bool>,
+    /// Whether MPI functions without a number are kept that [`unnumbered`](Self::unnumbered) does not name.
+    other_mpi: bool,
+    /// MPI functions without a number, by name, and whether they are kept.
+    unnumbered: BTreeMap<String, bool>,
+    /// Whether MPI functions without a number are functions like those of the program, as for dumpi2dumpi.
+    only_numbered: bool,
+    /// Functions by id, and all by name.
+    categories: PropertySelection<CategoryPattern>,
 }
 
 impl Default for FunctionSet {
     fn default() -> Self {
         FunctionSet {
             kept: vec![true; functions::all().len()],
+            other_mpi: true,
+            unnumbered: BTreeMap::new(),
+            only_numbered: false,
+            categories: PropertySelection::default(),
         }
     }
 }
 
 impl FunctionSet {
+    /// All functions, as dumpi2dumpi knows them: MPI functions without a number are none of MPI's.
+    pub fn only_numbered() -> Self {
+        FunctionSet {
+            only_numbered: true,
+            ..FunctionSet::default()
+        }
+    }
+
+    /// All functions, of which those without a number are taken as this set takes them.
+    fn whole(&self) -> Self {
+        match self.only_numbered {
+            true => FunctionSet::only_numbered(),
+            false => FunctionSet::default(),
+        }
+    }
+
     /// Keeps or removes all MPI functions.
     pub fn set_mpi(&mut self, keep: bool) {
         self.kept[..usize::from(ALL_FUNCTIONS)].fill(keep);
+        self.other_mpi = keep;
+        self.unnumbered.clear();
     }
 
-    /// Keeps or removes one function.
+    /// Keeps or removes one MPI function.
     ///
     /// # Errors
     /// If no function has this exact name.
     pub fn set(&mut self, name: &str, keep: bool) -> Result<(), UnknownFunction> {
         let found = functions::by_name(name).filter(|function| function.id < ALL_FUNCTIONS);
-        let function = found.ok_or_else(|| UnknownFunction(name.to_owned()))?;
-        self.kept[usize::from(function.id)] = keep;
+        if let Some(function) = found {
+            self.kept[usize::from(function.id)] = keep;
+            return Ok(());
+        }
+        if self.only_numbered || !functions::is_unnumbered(name) {
+            return Err(UnknownFunction {
+                name: name.to_owned(),
+                only_numbered: self.only_numbered,
+            });
+        }
+        self.unnumbered.insert(name.to_owned(), keep);
         Ok(())
     }
 
-    /// Keeps or removes functions that are not MPI's (annotations), and the table of their names.
+    /// Keeps or removes functions that are not MPI's (annotations), and their names.
     pub fn set_user(&mut self, keep: bool) {
         for id in [FUNCTION_ENTER, FUNCTION_EXIT] {
             self.kept[usize::from(id)] = keep;
         }
     }
 
-    /// Removes the functions that `keep` does not want, given id and name.
-    pub fn retain(&mut self, keep: impl Fn(u16, &str) -> bool) {
-        for function in functions::all() {
-            if !keep(function.id, function.name) {
-                self.kept[usize::from(function.id)] = false;
-            }
-        }
+    /// Removes the functions that the selection does not admit. An index is an id.
+    pub fn select(&mut self, categories: PropertySelection<CategoryPattern>) {
+        self.categories = categories;
     }
 
-    fn contains(&self, id: u16) -> bool {
-        self.kept.get(usize::from(id)).copied().unwrap_or(true)
+    /// Which functions with a number are kept, by id.
+    fn by_id(&self) -> Vec<bool> {
+        let kept = functions::all().iter().zip(&self.kept);
+        kept.map(|(function, &kept)| {
+            let id = i32::from(function.id);
+            let admits = |pattern: &CategoryPattern| pattern.matches(id, function.name);
+            kept && self.categories.admits(admits)
+        })
+        .collect()
+    }
+
+    /// Whether the calls of this name are kept that have no number.
+    fn contains_named(&self, name: &str) -> bool {
+        let is_mpi = !self.only_numbered && functions::is_unnumbered(name);
+        let kept = match is_mpi {
+            true => self.unnumbered.get(name).copied().unwrap_or(self.other_mpi),
+            false => self.kept[usize::from(FUNCTION_ENTER)],
+        };
+        let means = |pattern: &CategoryPattern| {
+            let ids = [FUNCTION_ENTER, FUNCTION_EXIT];
+            let is_id = |&id: &u16| {
+                let own = functions::by_id(id).map_or("", |function| function.name);
+                pattern.matches(i32::from(id), own)
+            };
+            pattern.matches(-1, name) || ids.iter().any(is_id)
+        };
+        kept && self.categories.admits(means)
     }
 }
 
 /// A name that is not in the function table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownFunction(pub String);
+pub struct UnknownFunction {
+    /// The name.
+    pub name: String,
+    /// Whether only functions with a number in DUMPI were looked for.
+    pub only_numbered: bool,
+}
 
 impl fmt::Display for UnknownFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is no MPI function of DUMPI", self.0)
+        let of = match self.only_numbered {
+            true => " of DUMPI",
+            false => "",
+        };
+        write!(f, "{} is no MPI function{of}", self.name)
     }
 }
 
 impl std::error::Error for UnknownFunction {}
+
+/// The functions of one file that are kept.
+#[derive(Debug)]
+struct KeptFunctions<'f> {
+    set: &'f FunctionSet,
+    by_id: Vec<bool>,
+    /// Functions without a number, by the keys that have names in the file.
+    by_key: HashMap<u64, bool>,
+}
+
+impl<'f> KeptFunctions<'f> {
+    fn new(set: &'f FunctionSet, reader: &DumpiReader<'_>) -> Self {
+        let labels = reader.address_labels().ok().flatten().unwrap_or_default();
+        // Of two names of a key the first counts.
+        let named = labels.iter().rev().map(|AddressLabel { key, label }| {
+            let name = label.strip_prefix(ANNOTATION.as_bytes()).unwrap_or(label);
+            let name = String::from_utf8_lossy(name);
+            (*key, set.contains_named(&name))
+        });
+        KeptFunctions {
+            set,
+            by_id: set.by_id(),
+            by_key: named.collect(),
+        }
+    }
+
+    fn contains(&self, record: &DumpiRecord<'_>) -> bool {
+        match region(record) {
+            Some(key) => self.contains_key(key),
+            None => {
+                let kept = self.by_id.get(usize::from(record.function.id));
+                kept.copied().unwrap_or(true)
+            }
+        }
+    }
+
+    fn contains_key(&self, key: u64) -> bool {
+        let named = self.by_key.get(&key).copied();
+        named.unwrap_or_else(|| self.set.contains_named(&format!("{key:#x}")))
+    }
+}
+
+/// The key of the function or annotation that a Function_enter or Function_exit record is of; `None` for any other record.
+fn region(record: &DumpiRecord<'_>) -> Option<u64> {
+    let (FUNCTION_ENTER | FUNCTION_EXIT) = record.function.id else {
+        return None;
+    };
+    match record.args().next() {
+        Some((_, FieldValue::U64(key))) => Some(key),
+        _ => None,
+    }
+}
 
 /// Counts of a filtered DUMPI file.
 #[derive(Debug)]
@@ -172,8 +297,10 @@ impl DumpiFilter {
         reader: &DumpiReader<'_>,
         writer: &mut DumpiWriter<W>,
     ) -> Result<Copied, DumpiWriteError> {
+        let functions = KeptFunctions::new(&self.functions, reader);
         let (mut kept, mut removed) = (0, 0);
         let mut seen = DumpiFooter::default();
+        let mut regions = BTreeSet::new();
         let mut damage = None;
         for record in reader.records() {
             let record = match record {
@@ -183,10 +310,11 @@ impl DumpiFilter {
                     break;
                 }
             };
-            let keep = self.keeps(&record);
+            let keep = self.keeps(&record, &functions);
             seen.count(record.function.id, 1, u32::from(!keep));
             if keep {
                 self.write(&record, writer)?;
+                regions.extend(region(&record));
                 kept += 1;
             } else {
                 removed += 1;
@@ -199,8 +327,15 @@ impl DumpiFilter {
                 ..DumpiTrailer::default()
             }
         });
+        // A name stays with what it names, and where nothing is chosen by functions.
+        let is_named = |label: &AddressLabel| {
+            let key = label.key;
+            functions.contains_key(key) != self.invert || regions.contains(&key)
+        };
+        let mut trailer = self.trailer(trailer, &seen);
+        trailer.address_labels.retain(is_named);
         Ok(Copied {
-            trailer: self.trailer(trailer, &seen),
+            trailer,
             kept,
             removed,
             damage,
@@ -209,11 +344,34 @@ impl DumpiFilter {
 
     /// Whether any call of a file is kept.
     pub fn keeps_any(&self, reader: &DumpiReader<'_>) -> bool {
-        let records = reader.records().map_while(Result::ok);
-        records.into_iter().any(|record| self.keeps(&record))
+        let functions = KeptFunctions::new(&self.functions, reader);
+        let mut records = reader.records().map_while(Result::ok);
+        records.any(|record| self.keeps(&record, &functions))
     }
 
-    fn keeps(&self, record: &DumpiRecord<'_>) -> bool {
+    /// Whether no call of any file is kept: what all calls have in common is inverted.
+    pub fn removes_all(&self) -> bool {
+        self.invert
+            && *self
+                == DumpiFilter {
+                    invert: true,
+                    ..self.whole()
+                }
+    }
+
+    /// The filter that writes the same parts of calls, and of all calls.
+    pub fn whole(&self) -> Self {
+        DumpiFilter {
+            functions: self.functions.whole(),
+            threads: PropertySelection::default(),
+            comms: PropertySelection::default(),
+            windows: PropertySelection::default(),
+            invert: false,
+            ..self.clone()
+        }
+    }
+
+    fn keeps(&self, record: &DumpiRecord<'_>, functions: &KeptFunctions<'_>) -> bool {
         let comm = || {
             let mut comms = record
                 .args()
@@ -223,7 +381,7 @@ impl DumpiFilter {
                 _ => None,
             }
         };
-        let keeps = self.functions.contains(record.function.id)
+        let keeps = functions.contains(record)
             && self.threads.admits_number(record.thread)
             && (self.comms.is_empty() || {
                 let comm = comm();
@@ -288,10 +446,6 @@ impl DumpiFilter {
         }
         trailer.footer = footer;
         trailer.header.version = Version::CURRENT;
-        if !self.functions.contains(FUNCTION_ENTER) {
-            // Names of addresses and annotations; without the calls nothing refers to them.
-            trailer.address_labels = Vec::<AddressLabel>::new();
-        }
         if !self.counters && !self.like_original {
             trailer.perf_labels.clear();
         }

@@ -88,40 +88,42 @@ pub fn run(
     let filter = arguments.dumpi.filter(selection, origin.unwrap_or(0))?;
     let (mut kept, mut removed) = (0, 0);
     let mut damaged = Ok(());
-    // Inversion of what is chosen by rank is inversion of the choice.
-    let is_inverted = selection.invert && !selection.ranks.is_empty();
-    let is_kept = |rank: u32| selection.ranks.admits_number(rank) != is_inverted;
+    let whole = filter.whole();
+    // What is not chosen has no call that the options mean: inverted, all of it is kept.
+    let filter_of = |rank: u32| match selection.ranks.admits_number(rank) {
+        true => (!filter.removes_all()).then_some(&filter),
+        false => selection.invert.then_some(&whole),
+    };
     // What dumpi2dumpi's own options leave of a run may be nothing.
     let mut is_any_kept = selection.is_all();
     for &(rank, path) in &there {
-        is_any_kept = is_any_kept || is_kept(rank) && keeps_any(&filter, &OpenedInput::open(path)?);
         if is_any_kept {
             break;
+        }
+        if let Some(filter) = filter_of(rank) {
+            is_any_kept = keeps_any(filter, &OpenedInput::open(path)?);
         }
     }
     if !is_any_kept {
         return Err(nothing_selected(input));
     }
     for (done, &(rank, path)) in (1u64..).zip(&there) {
-        if !is_kept(rank) {
-            removed += calls(&OpenedInput::open(path)?);
-        } else {
-            let copied = copy(
-                &OpenedInput::open(path)?,
-                path,
-                &filter,
-                &bin_path(output, rank, 4),
-            )?;
-            kept += copied.kept;
-            removed += copied.removed;
-            damaged = damaged.and(damage(path, &copied));
+        let bytes = OpenedInput::open(path)?;
+        match filter_of(rank) {
+            None => removed += calls(&bytes),
+            Some(filter) => {
+                let copied = copy(&bytes, path, filter, &bin_path(output, rank, 4))?;
+                kept += copied.kept;
+                removed += copied.removed;
+                damaged = damaged.and(damage(path, &copied));
+            }
         }
         progress.at(done);
     }
     let kept_ranks = there
         .iter()
         .map(|&(rank, _)| rank)
-        .filter(|&rank| is_kept(rank));
+        .filter(|&rank| filter_of(rank).is_some());
     let mut meta = Meta {
         fileprefix: output.as_os_str().as_bytes().to_vec(),
         version: Version::CURRENT,

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::path::PathBuf;
-use transform::{DumpiFilter, PropertySelection, Selection};
+use transform::{DumpiFilter, FunctionSet, PropertySelection, Selection};
 
 const HEADING: &str = "DUMPI, as dumpi2dumpi";
 
@@ -34,10 +34,10 @@ pub struct PartArguments {
     /// Leave out statuses (dumpi2dumpi always does)
     #[arg(short = 'S', long, help_heading = HEADING)]
     skip_statuses: bool,
-    /// Write functions that are not part of MPI, and address labels (the default)
+    /// Write functions that are not part of MPI, and their names (the default)
     #[arg(short = 'u', long, help_heading = HEADING, overrides_with = "without_user_functions")]
     with_user_functions: bool,
-    /// Leave out functions that are not part of MPI, and address labels
+    /// Leave out functions that are not part of MPI, and their names
     #[arg(short = 'U', long, help_heading = HEADING, overrides_with = "with_user_functions")]
     without_user_functions: bool,
     /// Write the bytes that dumpi2dumpi writes: no statuses, counters only with -p, missing clocks as zeros, its order
@@ -150,7 +150,12 @@ impl PartArguments {
     /// Filter for files whose clock reads `origin` ns at the beginning of the run.
     pub fn filter(&self, selection: &Selection, origin: i64) -> Result<DumpiFilter, Failure> {
         let original = self.as_dumpi2dumpi;
+        let functions = match original {
+            true => FunctionSet::only_numbered(),
+            false => FunctionSet::default(),
+        };
         let mut filter = DumpiFilter {
+            functions,
             wall: !self.skip_wall_time,
             cpu: !self.skip_cpu_time,
             counters: self.output_perfctrs || !self.skip_perfctrs && !original,
@@ -163,7 +168,6 @@ impl PartArguments {
             },
             invert: selection.invert,
             like_original: original,
-            ..DumpiFilter::default()
         };
         for rule in &self.rules.0 {
             match rule {
@@ -177,10 +181,7 @@ impl PartArguments {
         if self.without_user_functions {
             filter.functions.set_user(false);
         }
-        let categories = &selection.categories;
-        filter
-            .functions
-            .retain(|id, name| categories.admits(|pattern| pattern.matches(i32::from(id), name)));
+        filter.functions.select(selection.categories.clone());
         if !selection.call_ids.is_empty() {
             let message = "DUMPI files have no CallIDs";
             return Err(Failure::Call(message.into()));

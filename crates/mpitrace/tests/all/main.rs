@@ -7,6 +7,7 @@ mod docs;
 mod draw;
 mod edit;
 mod exported;
+mod filter_dumpi;
 mod hostile;
 mod info;
 mod interrupted;

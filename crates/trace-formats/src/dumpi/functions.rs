@@ -47,6 +47,13 @@ pub fn by_name(name: &str) -> Option<&'static DumpiFunction> {
     FUNCTIONS.iter().find(|f| f.name == name)
 }
 
+/// Whether this is the exact name of an MPI function for which DUMPI has no number. Files have its calls as pairs of
+/// [`FUNCTION_ENTER`] and [`FUNCTION_EXIT`] with its name.
+pub fn is_unnumbered(name: &str) -> bool {
+    let is_mpi = |table: &wrappers::Table| table.get(name).is_some();
+    wrappers::table().is_ok_and(is_mpi) && by_name(name).is_none()
+}
+
 /// All entries in the order of their ids.
 pub fn all() -> &'static [DumpiFunction] {
     &FUNCTIONS
