@@ -7,6 +7,8 @@ use crate::terminal::tell;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::target::Target;
+use std::collections::HashSet;
+use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -77,6 +79,7 @@ pub fn run(
     let written: Vec<PathBuf> = written.chain([meta_path(output)]).collect();
     let read: Vec<&Path> = there.iter().map(|&(_, path)| path).chain([input]).collect();
     arguments.overwrite.allow_all(&written, &read)?;
+    let replaced = files_of_run(output);
     let progress = TaskProgress::bytes(&name.to_string(), there.len() as u64, arguments.quiet);
     let mut origin = None;
     if !selection.windows.is_empty() {
@@ -130,17 +133,73 @@ pub fn run(
         ranks_per_folder: 0,
         ..meta
     };
+    let kept_ranks: Vec<u32> = kept_ranks.collect();
+    let kept_files = kept_ranks.iter().map(|&rank| bin_path(output, rank, 4));
+    let needed: Vec<PathBuf> = kept_files
+        .chain(read.iter().map(|&path| path.to_owned()))
+        .collect();
     meta.set_present(kept_ranks);
     let path = meta_path(output);
     let failed = |error| Failure::output(path.display(), &error);
     let mut file = PendingFile::create(&path).map_err(failed)?;
     file.write_all(&meta.text()).map_err(failed)?;
     file.persist().map_err(failed)?;
+    remove_all_but(&needed, &replaced)?;
     drop(progress);
     if !arguments.quiet {
         report(&path, kept, removed);
     }
     damaged
+}
+
+/// The files of ranks of the run that has the name `root` already, beside its metafile or in the folders of such a run. Files of another
+/// name are none of them, though the metafile names them.
+fn files_of_run(root: &Path) -> Vec<PathBuf> {
+    let meta_path = meta_path(root);
+    let text = OpenedInput::open_regular(&meta_path);
+    let Some(meta) = text.ok().and_then(|text| Meta::parse(&text).ok()) else {
+        return Vec::new();
+    };
+    let folder = |path: &Path| match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.canonicalize().ok(),
+        _ => Path::new(".").canonicalize().ok(),
+    };
+    let Some(place) = folder(root) else {
+        return Vec::new();
+    };
+    let begins = |path: &Path, sign: &[u8]| {
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        let own = root.file_name().unwrap_or_default().as_bytes();
+        name.strip_prefix(own)
+            .is_some_and(|rest| rest.starts_with(sign))
+    };
+    let is_own = |path: &Path| {
+        let Some(found) = folder(path) else {
+            return false;
+        };
+        let is_beside = found == place;
+        let is_below = found.parent() == Some(&place) && begins(&found, b".");
+        begins(path, b"-") && (is_beside || is_below)
+    };
+    let files = meta.rank_files(&meta_path);
+    let own = files.iter().filter(|(_, path)| is_own(path));
+    own.map(|(_, path)| path.to_owned()).collect()
+}
+
+/// Removes files of a run that was replaced, without those that are `needed`.
+fn remove_all_but(needed: &[PathBuf], replaced: &[PathBuf]) -> Result<(), Failure> {
+    let needed: HashSet<PathBuf> = needed
+        .iter()
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    for path in replaced {
+        // One that is gone already has no place.
+        let place = path.canonicalize();
+        if place.is_ok_and(|place| !needed.contains(&place)) {
+            fs::remove_file(path).map_err(|error| Failure::output(path.display(), &error))?;
+        }
+    }
+    Ok(())
 }
 
 fn nothing_selected(input: &Path) -> Failure {

@@ -12,7 +12,7 @@ use trace_formats::dumpi::types::{
 };
 use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordHead};
 
-const IBCAST: u64 = 0x4D50_4900_0000_00d5;
+const IBCAST: u64 = 0x4D50_4900_0000_00D5;
 const PHASE: u64 = 4096;
 
 fn filter(arguments: &[&str]) -> Output {
@@ -184,4 +184,52 @@ fn functions_without_a_number_are_chosen_by_name() {
         assert_eq!(output.status.code(), Some(2), "{options:?}");
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
+}
+
+/// With --force nothing of the run that had the name before is left, and nothing else is removed. What no metafile counts is not read.
+#[test]
+fn a_run_that_replaces_another_has_only_its_own_ranks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    run(&folder.join("run"));
+    let files = ["run.meta", "new"].map(|name| folder.join(name).display().to_string());
+    let file = |name: &str| folder.join(name);
+    let done = |options: &[&str]| {
+        let output = filter(&[options, &[&files[0], &files[1]]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    done(&[]);
+    // Rank 3 is none of the run, and another run has a longer name.
+    for name in ["new-0003.bin", "new-0000.bin.old", "newer-0000.bin"] {
+        fs::write(file(name), "").expect("written");
+    }
+    // A run that fails leaves what is there.
+    let nothing = ["--force", "--rank", "7", &files[0], &files[1]];
+    assert_eq!(filter(&nothing).status.code(), Some(1));
+    assert!(file("new-0000.bin").exists());
+    done(&["--force", "--rank", "1-"]);
+    assert!(!file("new-0000.bin").exists());
+    for name in ["new-0001.bin", "new-0002.bin", "new-0003.bin"] {
+        assert!(file(name).exists(), "{name}");
+    }
+    assert!(file("new-0000.bin.old").exists() && file("newer-0000.bin").exists());
+
+    // A metafile of the name that names the files of another run.
+    fs::copy(file("run.meta"), file("new.meta")).expect("copied");
+    done(&["--force", "--rank", "2"]);
+    for name in [
+        "run-0000.bin",
+        "run-0001.bin",
+        "run-0002.bin",
+        "new-0001.bin",
+    ] {
+        assert!(file(name).exists(), "{name}");
+    }
+    // A rank that the metafile calls absent is not read, whatever lies there.
+    let mut print = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    let print = print.args(["print", "--csv"]).arg(file("new.meta"));
+    let output = print.output().expect("runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("MPI_Barrier"));
+    assert_eq!(text.matches("MPI_Barrier").count(), 3, "{text}");
 }

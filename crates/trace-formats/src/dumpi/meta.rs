@@ -157,7 +157,7 @@ impl Meta {
     /// Looks beside the metafile for the prefix as it stands, then for its last component (a run's files are often
     /// moved), then for the prefix relative to the working directory; each with ranks of at least four digits, then
     /// more, then fewer, until a place has rank 0 or, failing that, any rank. The work is that of listing these folders,
-    /// whatever `numprocs` claims.
+    /// whatever `numprocs` claims. A file of a rank that the metafile says to have none is of another run.
     pub fn rank_files(&self, meta_path: &Path) -> RankFiles {
         let dir = meta_path.parent().unwrap_or(Path::new(""));
         let prefix = trace_model::os::name(self.fileprefix.clone());
@@ -173,10 +173,15 @@ impl Meta {
             ranks => files_in_folders(place, ranks),
         };
         let there: Vec<Vec<(String, PathBuf)>> = places.iter().map(numbered).collect();
+        let present: Vec<(u32, u32)> = gaps(self.absent.iter().copied(), self.numprocs).collect();
+        let is_present = |rank: u32| {
+            let next = present.partition_point(|&(_, last)| last < rank);
+            present.get(next).is_some_and(|&(first, _)| first <= rank)
+        };
         let ranked = |files: &[(String, PathBuf)], width: usize| -> BTreeMap<_, _> {
             let rank = |(number, path): &(String, PathBuf)| {
                 let rank: u32 = number.parse().ok()?;
-                let fits = rank < self.numprocs && format!("{rank:0width$}") == *number;
+                let fits = is_present(rank) && format!("{rank:0width$}") == *number;
                 (fits && path.is_file()).then(|| (rank, path.clone()))
             };
             files.iter().filter_map(rank).collect()

@@ -347,6 +347,8 @@ fn moved_and_partial_runs_are_found() {
     assert_eq!(files.gaps().collect::<Vec<_>>(), [(3, 3)]);
     assert_eq!(files.missing(), 1);
     assert_eq!(files.absent().collect::<Vec<_>>(), [(0, 0), (1, 1), (4, 5)]);
+    // A file that such a rank has all the same is of another run.
+    assert_eq!(files.iter().map(|(rank, _)| rank).collect::<Vec<_>>(), [2]);
     // Ranks that the run does not have are none of it, and a width is one of the whole run.
     fs::write(dir.join("r-0001.bin"), "").expect("a writable directory");
     let files = found("numprocs=2\nfileprefix=r\n");
