@@ -60,6 +60,8 @@ ids! {
     TESTSOME "MPI_Testsome"
     CANCEL "MPI_Cancel"
     GREQUEST_START "MPI_Grequest_start"
+    GREQUEST_COMPLETE "MPI_Grequest_complete"
+    REQUEST_GET_STATUS "MPI_Request_get_status"
     SEND_INIT "MPI_Send_init"
     BSEND_INIT "MPI_Bsend_init"
     SSEND_INIT "MPI_Ssend_init"

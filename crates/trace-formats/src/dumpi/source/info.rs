@@ -1,9 +1,10 @@
 //! Infos of calls, made of their arguments: partner, tag, amount of data, communicator, root, offset and name, requests.
 
-use super::super::completed::{completed, completes};
+use super::super::completed::completes;
 use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
 use super::super::types::DumpiRecord;
 use super::super::value::FieldValue;
+use super::request_numbers::RequestNumbers;
 use trace_model::{COUNTER_SIGN, InfoWriter};
 
 /// Which fields of a function are shown, and how.
@@ -25,6 +26,8 @@ enum InfoPart {
     Int(usize),
     Long(usize),
     Text(usize),
+    /// The request that the call makes or has to do with.
+    Request,
     /// The requests that the call completes.
     Completed,
 }
@@ -87,9 +90,8 @@ impl Shown {
                 FieldCode::Int if TELLING.contains(&field.name) => {
                     shown.add(field.name, 'd', InfoPart::Int(i))
                 }
-                // A number may stand for one request after the other.
                 FieldCode::Req if !completes(function.id) => {
-                    shown.add("request", 'd', InfoPart::Int(i));
+                    shown.add("request", 'd', InfoPart::Request);
                 }
                 FieldCode::Src
                 | FieldCode::Dst
@@ -133,6 +135,7 @@ impl Shown {
         &self,
         record: &DumpiRecord<'_>,
         args: &[FieldValue<'_>; MAX_FIELDS],
+        requests: &RequestNumbers,
         sizes: &[i32],
         counters: usize,
         info: &mut InfoWriter,
@@ -145,6 +148,7 @@ impl Shown {
         for part in &self.parts {
             match *part {
                 InfoPart::Int(i) => _ = info.int(int(i)),
+                InfoPart::Request => _ = info.int(requests.request as i32),
                 InfoPart::Long(i) => {
                     let value = match args[i] {
                         FieldValue::I64(value) => value,
@@ -160,7 +164,7 @@ impl Shown {
                     info.text(&text[..text.len().min(LONGEST)]);
                 }
                 InfoPart::Completed => {
-                    let text = completed_text(record.function.id, args);
+                    let text = completed_text(&requests.completed);
                     info.text(&text.as_bytes()[..text.len().min(LONGEST)]);
                 }
                 InfoPart::Bytes {
@@ -189,16 +193,16 @@ impl Shown {
     }
 }
 
-/// The requests that a call completes: `3,7-9`.
-fn completed_text(id: u16, args: &[FieldValue<'_>; MAX_FIELDS]) -> String {
-    let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for (request, _) in completed(id, args) {
+/// Numbers of requests in order as a text: `3,7-9`.
+fn completed_text(requests: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &request in requests {
         match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == request => *last = request,
+            Some((_, last)) if last.checked_add(1) == Some(request) => *last = request,
             _ => ranges.push((request, request)),
         }
     }
-    let range = |&(first, last): &(u64, u64)| match first == last {
+    let range = |&(first, last): &(u32, u32)| match first == last {
         true => first.to_string(),
         false => format!("{first}-{last}"),
     };

@@ -10,6 +10,7 @@ mod messages;
 mod not_matched;
 mod on_communicators;
 mod rank;
+mod request_numbers;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -384,7 +385,9 @@ impl<'a> DumpiSource<'a> {
             let Some(shown) = self.shown.get(usize::from(id)) else {
                 return Ok(true);
             };
-            shown.write(record, args, &walk.sizes, self.counters, info);
+            let requests = &mut walk.numbers;
+            requests.take(id, args, i32::from(record.thread));
+            shown.write(record, args, requests, &walk.sizes, self.counters, info);
             let category = FIRST_FUNCTION + i32::from(id);
             let comm = self.on_communicators.communicator(id, args);
             let line = match comm.map(|number| walk.names.comm(number)) {

@@ -13,6 +13,7 @@ use super::super::types::DumpiRecord;
 use super::super::value::{DumpiStatus, FieldValue};
 use super::info;
 use super::messages::{MessageChannel, MessageEnd, MessagesUnderWay, ReceivePattern};
+use super::request_numbers::RequestNumbers;
 use trace_model::Losses;
 use trace_model::requests::{OutstandingRequests, RequestUse};
 
@@ -53,6 +54,8 @@ pub(super) struct RankWalk<'a> {
     pub(super) next: Option<NextCall<'a>>,
     pub(super) failed: Option<super::super::DumpiError>,
     pub(super) names: HandleNames,
+    /// The numbers by which infos name requests.
+    pub(super) numbers: RequestNumbers,
     requests: OutstandingRequests<RequestMeaning>,
     /// Started persistent receives by request.
     started: HashMap<u64, (u64, ReceivePattern)>,
@@ -80,6 +83,7 @@ impl<'a> RankWalk<'a> {
             next: None,
             failed: None,
             names: HandleNames::default(),
+            numbers: RequestNumbers::default(),
             requests: OutstandingRequests::default(),
             started: HashMap::new(),
             cancelled: HashMap::new(),

@@ -136,7 +136,7 @@ pub(super) type Arrow = (i32, i64, [i64; 2], [i32; 2]);
 pub(super) struct Drawn {
     pub(super) arrows: Vec<Arrow>,
     /// Name, start and end in milliseconds, rank, values shown.
-    states: Vec<(String, [i64; 2], i32, String)>,
+    pub(super) states: Vec<(String, [i64; 2], i32, String)>,
     pub(super) losses: Losses,
 }
 

@@ -143,3 +143,75 @@ fn persistent_requests_and_sendrecv_move_messages_too() {
     assert_eq!(drawn.arrows, expected);
     assert!(drawn.losses.is_empty(), "{}", drawn.losses);
 }
+
+/// Both MPIs give one handle to sends that are complete when they begin: infos tell requests by numbers of their own.
+#[test]
+fn requests_that_share_a_handle_have_numbers_of_their_own() {
+    let waitall = |rank: &mut Rank, requests: &'static [i32]| {
+        rank.call("MPI_Waitall", &|c| {
+            let requests = requests.iter().copied();
+            c.int(requests.len() as i32).ints(requests).statuses([]);
+        });
+    };
+    let isend = |rank: &mut Rank, request: i32| {
+        rank.call("MPI_Isend", &|c| {
+            c.int(2)
+                .handle(INT)
+                .int(0)
+                .int(5)
+                .handle(WORLD)
+                .int(request);
+        });
+    };
+    let mut rank = Rank::new();
+    rank.irecv((0, 5), 2).irecv((0, 5), 3);
+    isend(&mut rank, 4);
+    isend(&mut rank, 4);
+    // The first is MPI_REQUEST_NULL.
+    waitall(&mut rank, &[1, 2, 3, 4, 4]);
+    isend(&mut rank, 4);
+    rank.call("MPI_Cancel", &|c| _ = c.int(4));
+    // The last was made by a call of which no file has the arguments.
+    rank.wait(4, None).wait(9, None);
+    rank.call("MPI_Send_init", &|c| {
+        c.int(2).handle(INT).int(0).int(5).handle(WORLD).int(6);
+    });
+    // It is complete as long as it was not started.
+    rank.wait(6, None);
+    for _ in 0..2 {
+        rank.call("MPI_Start", &|c| _ = c.int(6)).wait(6, None);
+    }
+    rank.call("MPI_Request_free", &|c| _ = c.int(6));
+    let mut states = run(vec![rank]).states;
+    states.sort_by_key(|(_, times, ..)| *times);
+    let told = states.iter().map(|(name, _, _, info)| {
+        let part = |key: &str| {
+            let at = info.find(key).map(|at| &info[at + key.len()..])?;
+            Some(at.split(", CYC").next().unwrap_or(at).to_string())
+        };
+        let text = part("request=Integer(").or(part("completes=Text("));
+        (name.trim_start_matches("MPI_"), text.expect("a request"))
+    });
+    let text = |numbers: &str| format!("{:?})", numbers.as_bytes());
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            ("Irecv", "1)".to_string()),
+            ("Irecv", "2)".into()),
+            ("Isend", "3)".into()),
+            ("Isend", "4)".into()),
+            ("Waitall", text("1-4")),
+            ("Isend", "5)".into()),
+            ("Cancel", "5)".into()),
+            ("Wait", text("5")),
+            ("Wait", text("6")),
+            ("Send_init", "7)".into()),
+            ("Wait", text("")),
+            ("Start", "7)".into()),
+            ("Wait", text("7")),
+            ("Start", "7)".into()),
+            ("Wait", text("7")),
+            ("Request_free", "7)".into()),
+        ]
+    );
+}
