@@ -1,6 +1,7 @@
 //! `mpitrace arrows`: an arrow from each call to what carries its CallID.
 
 use crate::failure::Failure;
+use crate::terminal::{print_text, tell_line};
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::report_losses;
@@ -56,9 +57,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.quiet {
         let text = format!("Statistics:\n{}", arrows.statistics());
         if arguments.output == OsStr::new("-") {
-            eprint!("{text}");
+            tell_line(text.trim_end());
         } else {
-            print!("{text}");
+            print_text(&text)?;
         }
     }
     Ok(())

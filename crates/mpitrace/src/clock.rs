@@ -1,6 +1,7 @@
 //! `mpitrace clock`: whether the times of a trace contradict its messages, and putting that right.
 
 use crate::failure::Failure;
+use crate::terminal::{print_text, tell_line};
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
@@ -76,8 +77,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     // Where the file goes to stdout, nothing else does.
     match arguments.forward.as_deref() {
-        Some(output) if output == Path::new("-") => eprint!("{text}"),
-        _ => print!("{text}"),
+        Some(output) if output == Path::new("-") => tell_line(text.trim_end()),
+        _ => print_text(&text)?,
     }
     Ok(())
 }

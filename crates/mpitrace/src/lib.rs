@@ -3,6 +3,9 @@
 //! Every subcommand ends with exit code 0 if all went well, 1 if a file is bad, 2 if the command line is, 3 if a limit that the user set is passed. `run` ends with the
 //! exit code of the program it starts.
 
+// It panics where stdout is full.
+#![deny(clippy::print_stdout)]
+
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("mpitrace maps files as a whole into memory, which takes a processor of 64 bits");
 

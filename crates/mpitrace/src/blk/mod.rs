@@ -19,7 +19,7 @@ mod transfers;
 
 use crate::failure::Failure;
 use crate::system::own_program;
-use crate::terminal::tell;
+use crate::terminal::{print_text, tell};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use state::{SessionOrder, SessionState};
@@ -322,7 +322,7 @@ fn status(arguments: &StatusArguments) -> Result<(), Failure> {
         SessionState::Runs { .. } => {
             let report = state::send_order(&state, &SessionOrder::Status).map_err(Failure::Data)?;
             if arguments.json {
-                println!("{report:#}");
+                print_text(&format!("{report:#}\n"))?;
             } else {
                 say(&report, true);
             }

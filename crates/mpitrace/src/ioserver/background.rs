@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::system::own_program;
+use crate::terminal::print_text;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -27,7 +28,8 @@ pub fn start() -> Result<(), Failure> {
         for line in BufReader::new(stdout).lines() {
             match line.map_err(failed)? {
                 line if line == READY => return Ok(()),
-                line => println!("{line}"),
+                // Whether somebody listens does not matter to the file system.
+                line => drop(print_text(&format!("{line}\n"))),
             }
         }
     }

@@ -11,7 +11,7 @@ mod multi_prog;
 mod supervise;
 
 use crate::failure::Failure;
-use crate::terminal::tell;
+use crate::terminal::{print_text, tell};
 use command::RunPlan;
 use io::{IoArguments, RunIoSession};
 use launcher::{Launch, LauncherKind};
@@ -99,8 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let settings = settings(arguments, of_session.unwrap_or_default(), &launch)?;
     let plan = command::plan(&arguments.command, &launch, library.as_os_str(), &settings)?;
     if arguments.dry_run {
-        println!("{}", plan.shell());
-        return Ok(());
+        return print_text(&format!("{}\n", plan.shell()));
     }
     let RunPlan { argv, env } = plan;
     let (program, rest) = argv

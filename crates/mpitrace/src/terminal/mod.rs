@@ -5,6 +5,7 @@ pub mod progress;
 pub mod table;
 pub mod units;
 
+use crate::failure::Failure;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, StdoutLock, Write};
 
@@ -71,6 +72,16 @@ pub fn stdout() -> Stdout {
     let out = io::stdout().lock();
     let cleaner = out.is_terminal().then(Cleaner::default);
     Stdout { out, cleaner }
+}
+
+/// Writes a text to standard output, cleaned if that is a terminal.
+///
+/// # Errors
+/// The failure of the output, by the name stdout.
+pub fn print_text(text: &str) -> Result<(), Failure> {
+    let mut out = stdout();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| Failure::output("stdout", &error))
 }
 
 /// Standard output for what a command says.

@@ -241,3 +241,26 @@ fn help_that_cannot_be_written_is_a_failure() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("stdout: "), "{}", stderr(&output));
 }
+
+#[test]
+fn a_full_stdout_is_a_failure_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    synth(at, "run.slog2");
+    succeeds(at, &["convert", "-q", "run.slog2", "run.clog2"]);
+    for arguments in [
+        &["clock", "run.clog2"][..],
+        &["arrows", "run.slog2", "arrows.slog2"],
+        &["run", "--dry-run", "--", "/bin/true"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+        let full = fs::File::create("/dev/full").unwrap();
+        command.current_dir(at).args(arguments).stdout(full);
+        // Any library does where nothing is started.
+        command.env("TRACE_LIB", env!("CARGO_BIN_EXE_mpitrace"));
+        let output = command.output().unwrap();
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains("stdout: "), "{arguments:?}: {told}");
+    }
+}
