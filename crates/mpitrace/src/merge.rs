@@ -20,7 +20,9 @@ use transform::{
 ///
 /// The traces may have different formats. Their views still name each timeline, after the number of the trace. Equal
 /// categories become one. The options say how the times of a trace are shifted to those of the first one. Without them,
-/// traces that share CallIDs are shifted if a call does not enclose the operations that it caused, so that it does.
+/// traces that share CallIDs are shifted if a call does not enclose the operations that it caused, so that it does. That is left
+/// out if it would suit fewer than half of the common CallIDs, or if both traces have the calls themselves: then they are of
+/// different runs, or the same calls twice.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace merge client.slog2 server.slog2 both.slog2
@@ -174,6 +176,23 @@ fn shift(
             None => nothing("it has no CallID that the first trace has"),
             // Clocks that agree are left alone.
             Some(found) if asked.is_none() && 2 * found.within_unshifted > found.common => Ok(0.0),
+            Some(found) if asked.is_none() && !found.is_likely() => {
+                if !arguments.quiet {
+                    let common = found.common;
+                    let why = match found.are_calls_in_both() {
+                        false => format!(
+                            "only {} of {common} common CallIDs would fit into each other",
+                            found.within
+                        ),
+                        true => format!(
+                            "it has the calls of {} of {common} common CallIDs, as the first trace has",
+                            found.calls_in_both
+                        ),
+                    };
+                    tell!("mpitrace: {name}: not shifted: {why}");
+                }
+                Ok(0.0)
+            }
             Some(found) => say(
                 found.shift,
                 &format!(

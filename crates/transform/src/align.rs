@@ -15,6 +15,22 @@ pub struct Alignment {
     pub within: u64,
     /// Number of such CallIDs without a shift.
     pub within_unshifted: u64,
+    /// Number of common CallIDs of which both traces have the MPI call itself. These are calls of different runs, whose
+    /// CallIDs are the same by how they are counted, or the same calls twice.
+    pub calls_in_both: u64,
+}
+
+impl Alignment {
+    /// Whether the shift is that of clocks that differ: it suits at least half of the common CallIDs, and not most of these have
+    /// their calls in both traces.
+    pub fn is_likely(&self) -> bool {
+        2 * self.within >= self.common && !self.are_calls_in_both()
+    }
+
+    /// Whether both traces have the calls themselves of most of the common CallIDs.
+    pub fn are_calls_in_both(&self) -> bool {
+        2 * self.calls_in_both > self.common
+    }
 }
 
 /// Compares two traces by the CallIDs they share.
@@ -34,6 +50,7 @@ pub fn align_by_call_ids(
     let (a, b) = (spans(first)?, spans(second)?);
     let mut ranges = Vec::new();
     let mut starts = Vec::new();
+    let mut calls_in_both = 0;
     for (id, &(start, end)) in &a.by_id {
         let Some(&(other_start, other_end)) = b.by_id.get(id) else {
             continue;
@@ -43,6 +60,7 @@ pub fn align_by_call_ids(
             // If the first is the longer one, its start comes before and its end behind.
             ranges.push((p.min(q), p.max(q)));
             starts.push(p);
+            calls_in_both += u64::from(a.calls.contains(id) && b.calls.contains(id));
         }
     }
     if starts.is_empty() {
@@ -65,6 +83,7 @@ pub fn align_by_call_ids(
         common,
         within: within(shift),
         within_unshifted: within(0.0),
+        calls_in_both,
     }))
 }
 

@@ -256,11 +256,17 @@ pub(super) fn spans(source: &dyn Source) -> Result<Spans, Stop> {
         .filter(|category| category.topology != Topology::Arrow)
         .map(|category| category.index)
         .collect();
+    let is_mpi = |category: &&Category| category.name.0.starts_with(b"MPI_");
+    let calls = definitions.categories.iter().filter(is_mpi);
+    let calls: BTreeSet<i32> = calls.map(|category| category.index).collect();
     let mut spans = Spans::default();
     source.for_each(&mut |drawable| {
         if states.contains(&drawable.category)
             && let Some(id) = call_ids.of(drawable.category, drawable.info)
         {
+            if calls.contains(&drawable.category) && is_sampled(id, spans.zeros) {
+                spans.calls.insert(id);
+            }
             let times = drawable.vertices.iter().map(|vertex| vertex.time);
             let start = times.clone().fold(f64::INFINITY, f64::min);
             spans.add(id, start, times.fold(f64::NEG_INFINITY, f64::max));
@@ -279,6 +285,8 @@ pub(super) struct Spans {
     /// Only CallIDs whose hash ends with so many zero bits.
     pub(super) zeros: u32,
     pub(super) by_id: BTreeMap<u64, (f64, f64)>,
+    /// CallIDs of which the trace has the MPI call itself, and not only what the call caused.
+    pub(super) calls: BTreeSet<u64>,
 }
 
 impl Spans {
@@ -293,6 +301,7 @@ impl Spans {
             self.zeros += 1;
             let zeros = self.zeros;
             self.by_id.retain(|&id, _| is_sampled(id, zeros));
+            self.calls.retain(|&id| is_sampled(id, zeros));
         }
     }
 }

@@ -420,3 +420,41 @@ fn views_by_name() {
         assert_eq!(code, 1, "{printed}");
     }
 }
+
+/// CallIDs of two runs are the same by how they are counted, and say nothing of their clocks.
+#[test]
+fn traces_of_different_runs_are_not_shifted() {
+    let folder = Folder::new("runs");
+    let path = |name: &str| folder.path(name);
+    let [first, second, server, out] =
+        ["1.slog2", "2.slog2", "server.slog2", "out.slog2"].map(path);
+    let calls = |name: &'static str, places: [f64; 6], length: f64| {
+        let call = |(id, start): (u64, f64)| (name, id, 0, start, start + length);
+        (1..).zip(places).map(call).collect::<Vec<_>>()
+    };
+    let name = "MPI_File_write";
+    write(&first, &calls(name, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 0.5));
+    write(&second, &calls(name, [0.1, 0.9, 1.5, 9.0, 9.1, 20.0], 0.3));
+    let printed = ok(&["merge", &first, &second, &out]);
+    let why = "not shifted: it has the calls of 6 of 6 common CallIDs";
+    assert!(printed.contains(why), "{printed}");
+    // One that is shifted by the same amount throughout has the calls all the same.
+    write(
+        &second,
+        &calls(name, [10.1, 11.1, 12.1, 13.1, 14.1, 15.1], 0.3),
+    );
+    let printed = ok(&["merge", &first, &second, &out]);
+    assert!(printed.contains(why), "{printed}");
+    let printed = ok(&["merge", &first, &second, &out, "--align", "callid"]);
+    assert!(
+        printed.contains("6 of 6 common CallIDs then fit"),
+        "{printed}"
+    );
+    // Operations of another run below MPI.
+    write(
+        &server,
+        &calls("Trove Write", [0.6, 3.9, 10.5, 21.0, 33.1, 50.0], 0.3),
+    );
+    let printed = ok(&["merge", &first, &server, &out]);
+    assert!(printed.contains("not shifted: only "), "{printed}");
+}

@@ -226,6 +226,9 @@ fn clocks_are_aligned_by_call_ids() {
         .expect("reads")
         .expect("common CallIDs");
     assert_eq!(found.common, 5);
+    // Both have the calls themselves.
+    assert_eq!(found.calls_in_both, 5);
+    assert!(!found.is_likely());
     let none = Listed::new(&[call(1000, 0, 0.0, 1.0)]);
     assert_eq!(align_by_call_ids(&client, &none).expect("reads"), None);
 
