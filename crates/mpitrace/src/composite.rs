@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::tell;
-use crate::trace_files::edited;
+use crate::trace_files::edited::{self, known_categories};
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure_writing, report_losses};
 use crate::trace_files::overwrite::Overwrite;
@@ -77,6 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .map(|head| CategoryPattern::from(head.as_str()))
         .collect();
+    known_categories("--head", &heads, &trace, source.as_ref())?;
     let together = match arguments.by {
         Grouping::Nested => GroupKey::Nested,
         Grouping::CallId => GroupKey::CallId,

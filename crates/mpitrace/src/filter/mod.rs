@@ -10,6 +10,7 @@ pub use arguments::Arguments;
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::tell;
+use crate::trace_files::edited::known_categories;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::report_losses;
 use crate::trace_files::target::Target;
@@ -18,8 +19,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use trace_formats::clog2::{Clog2Writer, Endian};
 use trace_formats::slog2::{Slog2ErrorKind, Slog2Reader};
-use trace_model::Category;
-use transform::{CategoryPattern, Clog2Filter, Filtered, Selection, Slog2Filter};
+use transform::{Clog2Filter, Filtered, Selection, Slog2Filter};
 
 /// Copies one rank's DUMPI file, with everything in it.
 pub use dumpi::whole as whole_dumpi;
@@ -50,7 +50,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     let target = Target::new(output, Some(to), &arguments.tree)?;
-    known_categories(&selection, &trace)?;
+    let wanted = &selection.categories.keep;
+    if !wanted.is_empty() {
+        known_categories("--category", wanted, &trace, trace.source()?.as_ref())?;
+    }
     match (trace.format, to) {
         (Format::Slog2, Format::Slog2) => slog2(arguments, selection, &trace, &target),
         (Format::Clog2, Format::Clog2) if is_merged(&trace) => {
@@ -68,31 +71,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             report(arguments, output, kept, removed);
             Ok(())
         }
-    }
-}
-
-/// Refuses categories to keep that the trace does not have, which may be misspelt.
-fn known_categories(selection: &Selection, trace: &TraceInput) -> Result<(), Failure> {
-    let wanted = &selection.categories.keep;
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    let source = trace.source()?;
-    let categories = &source.definitions().categories;
-    let is_known = |pattern: &CategoryPattern| {
-        let means = |category: &Category| pattern.matches(category.index, &category.name.to_str());
-        categories.iter().any(means)
-    };
-    match wanted.iter().find(|pattern| !is_known(pattern)) {
-        None => Ok(()),
-        Some(pattern) => Err(Failure::Call(format!(
-            "--category {}: {} has no such category",
-            match pattern {
-                CategoryPattern::Index(index) => index.to_string(),
-                CategoryPattern::Name(name) => name.clone(),
-            },
-            trace.name().display()
-        ))),
     }
 }
 

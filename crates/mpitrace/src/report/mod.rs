@@ -13,6 +13,7 @@ use crate::terminal::table::Width;
 use crate::trace_files::losses::failure;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::target::write_bytes;
+use crate::trace_files::time_window::{TimePosition, in_log};
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
 use analysis::performance::{self, PerformanceOptions, PerformanceReport};
@@ -173,6 +174,17 @@ pub fn analyse(
             None => "between MPI_Init and MPI_Finalize",
         };
         let (begin, end) = (found.from - found.before, found.to + found.after);
+        if let Some(TimeBBox { earliest, latest }) = focus.window {
+            let log = TimeBBox {
+                earliest: begin,
+                latest: end,
+            };
+            in_log(
+                TimePosition::Seconds(earliest),
+                TimePosition::Seconds(latest),
+                log,
+            )?;
+        }
         return Err(Failure::Data(format!(
             "{name}: no time {what}; the trace goes from {begin:.6} to {end:.6} s"
         )));

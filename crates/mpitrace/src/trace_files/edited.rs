@@ -8,8 +8,8 @@ use crate::trace_files::target::Target;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
 use trace_formats::slog2::{LineIdMap, Slog2Reader, TreeOptions};
-use trace_model::{Losses, Source};
-use transform::{usual_views, write_slog2};
+use trace_model::{Category, Losses, Source};
+use transform::{CategoryPattern, usual_views, write_slog2};
 
 /// The views of a trace: its own if it is SLOG2, else those that it would be converted with.
 pub fn views(trace: &TraceInput, source: &dyn Source) -> Result<Vec<LineIdMap>, Failure> {
@@ -27,6 +27,34 @@ pub fn shape(trace: &TraceInput) -> Result<TreeOptions, Failure> {
             leaf_byte_size: reader.header().leaf_byte_size,
         }),
     )
+}
+
+/// Refuses categories that the trace does not have, which may be misspelt. `option` is the one that names them.
+///
+/// # Errors
+/// A failure of the call that names the first such category.
+pub fn known_categories(
+    option: &str,
+    wanted: &[CategoryPattern],
+    trace: &TraceInput,
+    source: &dyn Source,
+) -> Result<(), Failure> {
+    let categories = &source.definitions().categories;
+    let is_known = |pattern: &CategoryPattern| {
+        let means = |category: &Category| pattern.matches(category.index, &category.name.to_str());
+        categories.iter().any(means)
+    };
+    match wanted.iter().find(|pattern| !is_known(pattern)) {
+        None => Ok(()),
+        Some(pattern) => Err(Failure::Call(format!(
+            "{option} {}: {} has no such category",
+            match pattern {
+                CategoryPattern::Index(index) => index.to_string(),
+                CategoryPattern::Name(name) => name.clone(),
+            },
+            trace.name().display()
+        ))),
+    }
 }
 
 fn slog2_reader(trace: &TraceInput) -> Result<Option<Slog2Reader<'_>>, Failure> {

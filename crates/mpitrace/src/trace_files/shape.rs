@@ -12,7 +12,7 @@ const FRAMES: &str = "Frames of an SLOG-1 file";
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct TreeArguments {
     /// Children of each inner node of the tree [default: 2]
-    #[arg(long, help_heading = TREE, value_name = "N", value_parser = RangedI64ValueParser::<i16>::new().range(2..))]
+    #[arg(long, help_heading = TREE, value_name = "N", value_parser = RangedI64ValueParser::<i16>::new().range(2..=i64::from(i16::MAX)))]
     pub children: Option<i16>,
     /// Size of a leaf of the tree in bytes; suffixes k and m mean KiB and MiB. `auto` chooses a size that suits the
     /// number of timelines

@@ -40,6 +40,20 @@ impl TimePosition {
     }
 }
 
+/// A time in seconds, rounded to ns as in all texts, without zeros at its end.
+fn in_words(seconds: f64) -> String {
+    let rounded = (seconds * 1e9).round() / 1e9;
+    let shown = if rounded.is_finite() {
+        rounded
+    } else {
+        seconds
+    };
+    match shown.abs() < 1e16 {
+        true => shown.to_string(),
+        false => format!("{shown:e}"),
+    }
+}
+
 /// The window between two positions of a log.
 ///
 /// # Errors
@@ -49,8 +63,8 @@ pub fn in_log(from: TimePosition, to: TimePosition, log: TimeBBox) -> Result<Tim
         earliest: from.in_log(log),
         latest: to.in_log(log),
     };
-    let TimeBBox { earliest, latest } = window;
-    if earliest > latest {
+    let [earliest, latest] = [window.earliest, window.latest].map(in_words);
+    if window.earliest > window.latest {
         return Err(Failure::Call(format!(
             "the window begins at {earliest} s and ends before that, at {latest} s"
         )));
@@ -58,8 +72,20 @@ pub fn in_log(from: TimePosition, to: TimePosition, log: TimeBBox) -> Result<Tim
     if !window.overlaps(log) {
         return Err(Failure::Call(format!(
             "the window from {earliest} s to {latest} s is outside the log, which goes from {} s to {} s",
-            log.earliest, log.latest
+            in_words(log.earliest),
+            in_words(log.latest)
         )));
     }
     Ok(window)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn times_are_rounded_to_ns() {
+        let shown = [1.5 * 0.295466316, 100.0, -1.0, 0.0, 1e300].map(in_words);
+        assert_eq!(shown, ["0.443199474", "100", "-1", "0", "1e300"]);
+    }
 }

@@ -458,3 +458,21 @@ fn traces_of_different_runs_are_not_shifted() {
     let printed = ok(&["merge", &first, &server, &out]);
     assert!(printed.contains("not shifted: only "), "{printed}");
 }
+
+#[test]
+fn what_is_out_of_range_or_not_there_is_named() {
+    let folder = Folder::new("range");
+    let (client, _) = client_and_server(&folder);
+    let out = folder.path("out.slog2");
+    for number in ["0", "40000"] {
+        let (code, told) = fails(&["convert", &client, &out, "--children", number]);
+        assert_eq!(code, 2);
+        let expected = format!("{number} is not in 2..=32767");
+        assert!(told.contains(&expected), "{told}");
+    }
+    let (code, told) = fails(&["composite", "--head", "NIX", &client, &out]);
+    assert_eq!(code, 2);
+    let expected = format!("--head NIX: {client} has no such category");
+    assert!(told.contains(&expected), "{told}");
+    assert!(!Path::new(&out).exists());
+}

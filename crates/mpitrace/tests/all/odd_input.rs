@@ -115,7 +115,7 @@ fn a_window_before_the_trace_is_told_with_the_bounds_of_the_trace() {
     let at = folder.path();
     synth(at, "run.slog2");
     let arguments = ["report", "run.slog2", "--window", "-5", "-4"];
-    fails(at, &arguments, 1, "the trace goes from 0.000000 to ");
+    fails(at, &arguments, 2, "the log, which goes from 0 s to ");
 }
 
 #[test]

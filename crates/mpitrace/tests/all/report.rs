@@ -144,8 +144,8 @@ fn what_is_not_there_is_said() {
     for (arguments, code, told) in [
         (
             &["--window", "1000", "2000"][..],
-            1,
-            "no time in the window; the trace goes from",
+            2,
+            "the window from 1000 s to 2000 s is outside the log, which goes from",
         ),
         (&["--window", "2", "1"], 2, "the first before the second"),
         (&["--fail-if", "speed<1"], 2, "parallel-efficiency"),

@@ -202,8 +202,11 @@ fn composites_are_put_together() {
     assert_eq!(composites(&folder.read("nested.slog2")), (50, 150));
     folder.fine("composite -q --head inn* run.clog2 inner.slog2");
     assert_eq!(composites(&folder.read("inner.slog2")), (50, 100));
-    folder.fine("composite -q --head nothing run.clog2 none.slog2");
+    // A category that begins no composite, and one that the trace does not have.
+    folder.fine("composite -q --head mark run.clog2 none.slog2");
     assert_eq!(composites(&folder.read("none.slog2")), (0, 0));
+    let told = folder.bad(2, "composite -q --head nothing run.clog2 other.slog2");
+    assert!(told.contains("--head nothing: run.clog2 has no such category"));
     // All that has one CallID, on both lines: outer, and two inner ones.
     folder.fine("composite -q --by call-id run.clog2 calls.slog2");
     let calls = folder.read("calls.slog2");

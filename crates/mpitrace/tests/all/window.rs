@@ -159,3 +159,28 @@ fn a_walk_reads_commands_from_stdin_and_ends_with_them() {
     assert!(errors.contains("depth 7, expected 0 to 3"), "{errors}");
     assert!(errors.contains("\"none\""), "{errors}");
 }
+
+/// A line that is wrong changes nothing for those behind it.
+#[test]
+fn a_wrong_depth_or_time_is_that_of_its_line() {
+    let mut mpitrace = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    mpitrace.arg("navigate").arg(sample("sample.slog2"));
+    let pipes = mpitrace.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = pipes.stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"d=100 s\nts=nan\ntf=inf\ns\n").unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(errors.lines().count(), 3, "{errors}");
+    for told in [
+        "depth 100, expected 0 to 3",
+        "\"nan\" is not a finite number",
+        "\"inf\" is not a finite number",
+    ] {
+        assert!(errors.contains(told), "{errors}");
+    }
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("NaN") && text.contains("@ d = 3"), "{text}");
+}

@@ -79,15 +79,19 @@ impl<'r, 'a> Navigator<'r, 'a> {
         };
         let understood = request.read(self.window, line);
         let NavigateRequest { window, depth, .. } = request;
-        // As in the original, what is said of form and depth counts even if the rest of the line is wrong.
-        self.depth = depth;
+        // As in the original, what is said of form and depth counts even if the rest of the line is wrong. A depth that the tree does not have
+        // counts for this line only.
+        let deepest = self.trunk.depth();
+        let has_depth = usize::try_from(depth).is_ok_and(|depth| depth <= deepest);
+        if has_depth {
+            self.depth = depth;
+        }
         self.other_form |= request.prints_all.is_some();
         self.prints_all = request.prints_all.unwrap_or(self.prints_all);
         if let Err(message) = understood {
             return Ok(Err(message));
         }
-        let deepest = self.trunk.depth();
-        if usize::try_from(depth).map_or(true, |depth| depth > deepest) {
+        if !has_depth {
             return Ok(Err(format!("depth {depth}, expected 0 to {deepest}")));
         }
         self.print_window(window, "d", depth);
@@ -140,8 +144,9 @@ impl NavigateRequest {
                 None => (word, None),
             };
             let number = |value: &str| {
-                let parsed = value.parse::<f64>();
-                parsed.map_err(|_| format!("{}: {value:?} is not a number", wrong()))
+                let parsed = value.parse::<f64>().ok();
+                let finite = parsed.filter(|number| number.is_finite());
+                finite.ok_or_else(|| format!("{}: {value:?} is not a finite number", wrong()))
             };
             match (command, value) {
                 ("d", Some(value)) => {
