@@ -20,7 +20,7 @@ pub(super) struct RequestNumbers {
     pub(super) completed: Vec<u32>,
 }
 
-/// Whether a handle stands for no request: an error or MPI_REQUEST_NULL (`spec/dumpi.md` section 4).
+/// Whether a handle stands for no request: an error or MPI_REQUEST_NULL (`spec/dumpi.md` section 6).
 fn is_null(handle: u64) -> bool {
     handle <= 1
 }
