@@ -88,6 +88,12 @@ pub fn named_lane(line: &Line) -> Option<Lane> {
     parse(line.name.as_deref()?)
 }
 
+/// The thread that a line belongs to: its own number, or for a lane beside a thread, such as that of asynchronous I/O, the number of that thread.
+pub fn thread_of(line: &Line) -> i32 {
+    let lane = named_lane(line).and_then(|lane| i32::try_from(lane.thread).ok());
+    lane.unwrap_or(line.thread)
+}
+
 /// The numbers that stand for a lane in a view: layer, number in it, thread, lane.
 pub fn columns_of_lane(lane: Lane) -> [i32; 4] {
     let (layer, number) = match lane.actor {
@@ -121,6 +127,17 @@ pub fn name_of_columns(columns: [i32; 4]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lies_beside_a_thread_is_of_that_thread() {
+        let named = |name: &str, thread| Line {
+            name: Some(name.into()),
+            ..Line::of_thread(9, 0, thread)
+        };
+        assert_eq!(thread_of(&named("rank 0 thread 1 AIO 2", 7)), 1);
+        assert_eq!(thread_of(&named("worker", 7)), 7);
+        assert_eq!(thread_of(&Line::of_thread(9, 0, -1)), -1);
+    }
 
     #[test]
     fn names_and_numbers_tell_the_lane() {

@@ -52,7 +52,9 @@ pub use fault::{Fault, FaultKind};
 pub use info::{
     COUNTER_SIGN, InfoValue, InfoWriter, MessageInfo, counter_of, info_values, message, value_names,
 };
-pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
+pub use lane::{
+    Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane, thread_of,
+};
 pub use losses::Losses;
 pub use message_field::MessageField;
 pub use number_map::NumberMap;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 
 use super::call_id::CallIdCategories;
-use trace_model::{Category, Definitions, Drawable, Line, glob};
+use trace_model::{Category, Definitions, Drawable, Line, glob, thread_of};
 
 /// Numbers and ranges of numbers, as in `1,4-7,0x10,20-`. A range without an end reaches to the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub struct Selection {
     pub categories: PropertySelection<CategoryPattern>,
     /// Selection by rank in MPI_COMM_WORLD. A drawable on several lines (an arrow) is kept if all of them are.
     pub ranks: PropertySelection<NumberRanges>,
-    /// Selection by thread.
+    /// Selection by thread. What lies beside a thread, such as asynchronous I/O, is of that thread.
     pub threads: PropertySelection<NumberRanges>,
     /// Selection by the communicator of the line.
     pub comms: PropertySelection<NumberRanges>,
@@ -147,7 +147,7 @@ impl Selection {
     /// True if this line is kept.
     pub fn admits_line(&self, line: &Line) -> bool {
         self.ranks.admits_number(line.rank)
-            && self.threads.admits_number(line.thread)
+            && self.threads.admits_number(thread_of(line))
             && self.comms.admits_number(line.comm)
     }
 

@@ -8,7 +8,10 @@ use super::{
 use io_attribution::draw::is_message;
 use std::collections::BTreeMap;
 use trace_formats::clog2::annotations::is_annotation;
-use trace_model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
+use trace_model::{
+    Actor, Category, Definitions, Drawable, Line, Text, TimeBBox, Topology, lane_of, message,
+    thread_of,
+};
 
 /// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
 const MAX_UNKNOWN_CATEGORIES: u32 = 1 << 14;
@@ -21,8 +24,8 @@ pub struct StatisticsCollector {
     /// Position in `kinds` by category index.
     kind_of: HashMap<i32, u32>,
     rows: Vec<ThreadState>,
-    /// Position in `rows`, and the stack that its states nest on, by line.
-    line_of: HashMap<i32, (u32, u32)>,
+    /// Where the drawables of a line count, by line.
+    line_of: HashMap<i32, LinePlace>,
     /// By row and kind.
     cells: HashMap<(u32, u32), DrawableTally>,
     stacks: Vec<StateStack>,
@@ -67,10 +70,23 @@ impl CategoryState {
     }
 }
 
+/// Where the drawables of a line count.
+#[derive(Clone, Copy, Debug)]
+struct LinePlace {
+    /// Position of the thread in the collector's `rows`.
+    row: u32,
+    /// Position of the stack that states nest on.
+    stack: u32,
+    /// Whether it lies beside its thread, as asynchronous I/O does: the thread is not in what happens there.
+    is_beside: bool,
+}
+
 /// A thread.
 #[derive(Debug)]
 struct ThreadState {
     row: ThreadStatistics,
+    /// The stack of its own lines, where states nest by thread.
+    stack: Option<u32>,
     is_known: bool,
     is_used: bool,
     /// Until when states are known to last.
@@ -85,6 +101,7 @@ impl ThreadState {
                 thread,
                 ..ThreadStatistics::default()
             },
+            stack: None,
             is_known,
             is_used: false,
             covered_until: f64::NEG_INFINITY,
@@ -142,26 +159,36 @@ impl StatisticsCollector {
         };
         let mut row_of = HashMap::default();
         for line in &definitions.lines {
-            let row = *row_of.entry((line.rank, line.thread)).or_insert_with(|| {
-                collector
-                    .rows
-                    .push(ThreadState::new(line.rank, line.thread, true));
+            let (thread, is_of_server, is_beside) = thread_and_kind(line);
+            let row = *row_of.entry((line.rank, thread)).or_insert_with(|| {
+                let mut state = ThreadState::new(line.rank, thread, true);
+                state.row.is_of_server = is_of_server;
+                collector.rows.push(state);
                 collector.rows.len() as u32 - 1
             });
-            collector.add_line(line.id, row);
+            collector.add_line(line.id, row, is_beside);
         }
         collector
     }
 
-    fn add_line(&mut self, line: i32, row: u32) -> (u32, u32) {
-        let stack = match self.options.nesting {
-            Nesting::Line => self.stacks.len() as u32,
-            Nesting::Thread => row,
+    fn add_line(&mut self, line: i32, row: u32, is_beside: bool) -> LinePlace {
+        let of_thread = &mut self.rows[row as usize].stack;
+        let shared = self.options.nesting == Nesting::Thread && !is_beside;
+        let stack = match *of_thread {
+            Some(stack) if shared => stack,
+            _ => {
+                self.stacks.push(StateStack::default());
+                self.stacks.len() as u32 - 1
+            }
         };
-        while self.stacks.len() <= stack as usize {
-            self.stacks.push(StateStack::default());
+        if shared {
+            *of_thread = Some(stack);
         }
-        *self.line_of.entry(line).or_insert((row, stack))
+        *self.line_of.entry(line).or_insert(LinePlace {
+            row,
+            stack,
+            is_beside,
+        })
     }
 
     /// Takes the next drawable.
@@ -191,11 +218,14 @@ impl StatisticsCollector {
         };
         let duration = clipped.duration();
         let kind = self.kind(drawable);
-        let (row, stack) = self.line(first.line);
-        let (end_row, _) = if last.line == first.line {
-            (row, stack)
-        } else {
-            self.line(last.line)
+        let LinePlace {
+            row,
+            stack,
+            is_beside,
+        } = self.line(first.line);
+        let end_row = match last.line == first.line {
+            true => row,
+            false => self.line(last.line).row,
         };
         self.drawables += 1;
         self.untold.unknown_category += u64::from(!self.kinds[kind as usize].is_known);
@@ -240,7 +270,7 @@ impl StatisticsCollector {
                 self.nest(stack, OpenState { bounds, kind, row }, duration);
                 let place = &mut self.rows[row as usize];
                 let from = clipped.earliest.max(place.covered_until);
-                if clipped.latest > from {
+                if clipped.latest > from && !is_beside {
                     place.row.covered += clipped.latest - from;
                     place.covered_until = clipped.latest;
                 }
@@ -293,17 +323,21 @@ impl StatisticsCollector {
         kind
     }
 
-    fn line(&mut self, line: i32) -> (u32, u32) {
+    fn line(&mut self, line: i32) -> LinePlace {
         if let Some(&found) = self.line_of.get(&line) {
             return found;
         }
         let row = self.rows.len() as u32;
         self.unknown_rows += 1;
         if self.unknown_rows > MAX_UNKNOWN_CATEGORIES {
-            return (row - 1, self.stacks.len() as u32 - 1);
+            return LinePlace {
+                row: row - 1,
+                stack: self.stacks.len() as u32 - 1,
+                is_beside: false,
+            };
         }
         self.rows.push(ThreadState::new(line, 0, false));
-        self.add_line(line, row)
+        self.add_line(line, row, false)
     }
 
     /// Ends the input and returns the statistics.
@@ -362,6 +396,16 @@ impl StatisticsCollector {
             counted: self.counted,
             untold: self.untold,
         }
+    }
+}
+
+/// The thread that a line counts for, whether that is of a server or a device, and whether the line lies beside a thread of a rank. Overlapping operations
+/// of a server keep a row for each of its lines, as they are no threads that shares are of.
+fn thread_and_kind(line: &Line) -> (i32, bool, bool) {
+    let lane = lane_of(line);
+    match lane.actor {
+        Actor::Rank(_) => (thread_of(line), false, lane.lane > 0),
+        _ => (line.thread, true, false),
     }
 }
 

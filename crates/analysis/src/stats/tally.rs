@@ -80,7 +80,9 @@ pub struct ThreadStatistics {
     pub rank: i32,
     /// Thread of the process.
     pub thread: i32,
-    /// Seconds in which at least one state lasted.
+    /// Whether it is of a server or a device, and of no rank.
+    pub is_of_server: bool,
+    /// Seconds in which at least one state lasted. What happens beside the thread, such as asynchronous I/O, does not count.
     pub covered: f64,
     /// Messages that it sent.
     pub sent: super::Volume,
@@ -155,19 +157,30 @@ impl Statistics {
         self.categories.get(at.ok()?)
     }
 
-    /// Ranks that have drawables.
+    /// The threads of ranks, or those of servers and devices where there are no others.
+    fn shared_rows(&self) -> impl Iterator<Item = &ThreadStatistics> {
+        let are_servers = self.rows.iter().all(|row| row.is_of_server);
+        (self.rows.iter()).filter(move |row| are_servers || !row.is_of_server)
+    }
+
+    /// Number of threads whose time shares are of: those of ranks that have drawables. Servers and devices count only where there are no ranks.
+    pub fn threads(&self) -> usize {
+        self.shared_rows().count()
+    }
+
+    /// Number of ranks that have drawables. Servers and devices count only where there are no ranks.
     pub fn ranks(&self) -> usize {
         let mut ranks = 0;
         let mut last = None;
-        for row in &self.rows {
+        for row in self.shared_rows() {
             ranks += usize::from(last.replace(row.rank) != Some(row.rank));
         }
         ranks
     }
 
-    /// Seconds that all threads with drawables had together: what shares of time are shares of.
+    /// Seconds that all threads of ranks with drawables had together: what shares of time are shares of.
     pub fn thread_seconds(&self) -> f64 {
-        self.span() * self.rows.len() as f64
+        self.span() * self.threads() as f64
     }
 
     /// Drawables by rank and category: the threads of a rank are added up, and `thread` is that of the first.

@@ -5,19 +5,32 @@ use super::unfinished::UnfinishedCalls;
 use crate::terminal::progress::TaskProgress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use trace_model::{Definitions, Drawable, Line, Source, Topology};
+use trace_model::{Actor, Definitions, Drawable, Line, Source, Topology, lane_of, thread_of};
 
 /// Ranks, threads and hosts of some lines.
 pub fn describe_lines<'l>(lines: impl Iterator<Item = &'l Line>, report: &mut InfoReport) {
     let (mut ranks, mut threads) = (BTreeSet::new(), BTreeSet::new());
+    let (mut server_numbers, mut server_threads) = (BTreeSet::new(), BTreeSet::new());
     let (mut hosts, mut names) = (BTreeSet::new(), BTreeSet::new());
     let mut count = 0u64;
     for line in lines {
         count += 1;
-        ranks.insert(line.rank);
-        threads.insert((line.rank, line.thread));
+        match lane_of(line).actor {
+            Actor::Rank(_) => {
+                ranks.insert(line.rank);
+                threads.insert((line.rank, thread_of(line)));
+            }
+            // They count only where there are no ranks.
+            _ => {
+                server_numbers.insert(line.rank);
+                server_threads.insert((line.rank, line.thread));
+            }
+        }
         hosts.extend(line.host.clone());
         names.extend(line.name.clone());
+    }
+    if ranks.is_empty() {
+        (ranks, threads) = (server_numbers, server_threads);
     }
     report.put("ranks", ranks.len());
     report.put("threads", threads.len());

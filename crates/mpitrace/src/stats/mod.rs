@@ -26,7 +26,8 @@ use trace_model::{Definitions, TimeBBox};
 /// Statistics of a trace
 ///
 /// Tables for people have times with units; CSV and JSON have seconds. A share is a part of the total time of all
-/// threads with drawables. The exclusive time of a state is its time without the states nested directly in it.
+/// threads of ranks with drawables. What happens beside a thread, as asynchronous I/O does, counts for that thread, but not
+/// as time that it is in states. The exclusive time of a state is its time without the states nested directly in it.
 /// Percentiles are accurate to 0.8 %. In a window, a drawable counts with the time that it spends there. If calls have
 /// values of performance counters, the sums are columns, too; a call that reaches into a window counts as a whole.
 #[derive(clap::Args)]
@@ -277,7 +278,7 @@ fn summary(tables: &StatisticsTables<'_>, width: Width) -> String {
             0.0
         },
         found.ranks(),
-        found.rows.len()
+        found.threads()
     );
     text.push_str(&tables.by_category().fitted(width));
     if !found.counted.is_empty() {
@@ -336,7 +337,7 @@ fn all(tables: &StatisticsTables<'_>) -> Value {
     put("span_s", found.span().into());
     put("drawables", found.drawables.into());
     put("rank_count", found.ranks().into());
-    put("thread_count", found.rows.len().into());
+    put("thread_count", found.threads().into());
     put("percentile_error", Histogram::ERROR.into());
     put(
         "messages",

@@ -1,5 +1,6 @@
 //! One program for all tests of the command and of the documentation: linking each apart takes longer than running them.
 
+mod beside;
 mod blk;
 mod check;
 mod convert;

@@ -2,7 +2,7 @@
 
 use analysis::stats::{DrawableTally, Nesting};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use trace_formats::slog2::{TimeBBox, Topology};
 
@@ -399,13 +399,20 @@ impl Viewer<'_> {
 
 /// Of these lanes the number that shares are shares of: threads of ranks. Time that servers and devices spend is no time of the program, and lanes of
 /// theirs would make all shares small. Where there are no others, it is theirs.
-pub(super) fn shared_threads(is_rank: &[bool], lanes: impl Iterator<Item = usize>) -> usize {
-    let (mut ranks, mut all) = (0, 0);
+pub(super) fn shared_threads(
+    rank_threads: &[Option<u32>],
+    lanes: impl Iterator<Item = usize>,
+) -> usize {
+    let (mut threads, mut all) = (BTreeSet::new(), 0);
     for lane in lanes {
         all += 1;
-        ranks += usize::from(is_rank.get(lane) == Some(&true));
+        threads.extend(rank_threads.get(lane).copied().flatten());
     }
-    if ranks > 0 { ranks } else { all }
+    if threads.is_empty() {
+        all
+    } else {
+        threads.len()
+    }
 }
 
 /// Number of arrows, those in previews among them.

@@ -14,8 +14,10 @@ pub(super) const MAX_ITEMS: usize = 5;
 pub(super) struct FindingBuilder<'d, 'a> {
     pub places: TracePlaces<'d, 'a>,
     pub gathered: &'d WindowStatistics,
-    /// Rank of each lane that belongs to a rank.
+    /// Rank of each lane that belongs to a rank: its threads, and what lies beside them.
     pub ranks: &'d BTreeMap<u32, i32>,
+    /// Number of threads of ranks, whose time shares are of.
+    pub threads: usize,
 }
 
 impl<'d, 'a> Deref for FindingBuilder<'d, 'a> {
@@ -31,7 +33,7 @@ impl FindingBuilder<'_, '_> {
         if self.gathered.exact { "" } else { "≈ " }
     }
 
-    /// Exclusive seconds and drawables by kind, on the threads of ranks, and the lane with the most.
+    /// Exclusive seconds and drawables by kind, on the threads of ranks and beside them, and the lane with the most.
     pub(super) fn times(&self) -> Vec<(u32, f64, u64, u32, f64)> {
         let mut kinds: BTreeMap<u32, (f64, u64, u32, f64)> = BTreeMap::new();
         for cell in &self.gathered.found.cells {

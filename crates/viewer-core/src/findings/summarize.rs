@@ -5,7 +5,7 @@ use analysis::performance::{
 };
 use analysis::stats::Nesting;
 use io_attribution::Actor;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace_model::{Definitions, Drawable, lane_of};
 
 use super::builder::FindingBuilder;
@@ -100,7 +100,11 @@ pub(crate) fn summarize(
     }
     hosts.sort();
     hosts.dedup();
-    let threads = ranks.len();
+    // What lies beside a thread, such as asynchronous I/O, is no thread more.
+    let rank_threads = trace.rank_threads();
+    let thread_of = |lane: u32| rank_threads.get(lane as usize).copied().flatten();
+    let threads: BTreeSet<u32> = ranks.keys().copied().filter_map(thread_of).collect();
+    let threads = threads.len();
     let mut distinct: Vec<i32> = ranks.values().copied().collect();
     distinct.sort_unstable();
     distinct.dedup();
@@ -125,7 +129,9 @@ pub(crate) fn summarize(
             lost.push(format!("{number} {what}"));
         }
     }
-    let bar = bar(trace, &gathered, &ranks);
+    let bar = bar(trace, &gathered, threads, |lane| {
+        thread_of(lane) == Some(lane)
+    });
     let builder = FindingBuilder {
         places: TracePlaces {
             trace,
@@ -134,6 +140,7 @@ pub(crate) fn summarize(
         },
         gathered: &gathered,
         ranks: &ranks,
+        threads,
     };
     let summary = TraceSummary {
         name: String::new(),
@@ -241,13 +248,14 @@ impl DrawableObserver for PassObserver<'_, '_> {
 fn bar(
     trace: &OpenTrace<'_>,
     gathered: &WindowStatistics,
-    ranks: &BTreeMap<u32, i32>,
+    threads: usize,
+    is_thread: impl Fn(u32) -> bool,
 ) -> Vec<TimeShare> {
-    let all = gathered.found.span() * ranks.len() as f64;
+    let all = gathered.found.span() * threads as f64;
     let mut seconds: BTreeMap<ActivityClass, f64> = BTreeMap::new();
     for cell in &gathered.found.cells {
-        let is_rank = u32::try_from(cell.rank).is_ok_and(|lane| ranks.contains_key(&lane));
-        if let (true, Some(kind)) = (is_rank, trace.kind(cell.category)) {
+        let counts = u32::try_from(cell.rank).is_ok_and(&is_thread);
+        if let (true, Some(kind)) = (counts, trace.kind(cell.category)) {
             let class = trace.kinds()[kind as usize].class;
             *seconds.entry(class).or_default() += cell.tally.exclusive.max(0.0);
         }

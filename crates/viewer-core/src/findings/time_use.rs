@@ -29,13 +29,13 @@ impl FindingBuilder<'_, '_> {
         };
         let (ends, times): (Vec<_>, Vec<_>) =
             self.times().into_iter().partition(|time| is_end(time.0));
-        let all = self.gathered.found.span() * self.ranks.len() as f64;
+        let all = self.gathered.found.span() * self.threads as f64;
         let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
         let first = times.first()?;
         let about = self.approximately();
         let mut items = Vec::new();
         for &(kind, time, calls, lane, most) in times.iter().take(MAX_ITEMS) {
-            let mean = time / self.ranks.len().max(1) as f64;
+            let mean = time / self.threads.max(1) as f64;
             let line = self.line_of(lane);
             let who = line.map_or_else(String::new, |line| self.label(line));
             let times = if mean > 0.0 { most / mean } else { 1.0 };

@@ -273,15 +273,31 @@ impl<'a> OpenTrace<'a> {
         last.map_or(0, |lane| lane as usize + 1)
     }
 
-    /// By lane whether it is a thread of a rank, and none of a server, of a device, or of transfers beside a thread.
-    pub fn rank_threads(&self) -> Vec<bool> {
-        let mut are_threads = vec![false; self.lanes()];
-        for line in &self.lines {
+    /// By lane that of the thread of a rank which it belongs to: its own, or for transfers beside a thread that of the thread. `None` for servers
+    /// and devices.
+    pub fn rank_threads(&self) -> Vec<Option<u32>> {
+        let place = |line: &TraceLine| {
             let lane = lane_of(&line.line);
-            are_threads[line.lane as usize] |=
-                matches!(lane.actor, Actor::Rank(_)) && lane.lane == 0;
+            let is_rank = matches!(lane.actor, Actor::Rank(_));
+            is_rank.then_some(((line.line.rank, lane.thread), lane.lane))
+        };
+        let mut own = HashMap::new();
+        for line in &self.lines {
+            if let Some((thread, 0)) = place(line) {
+                own.entry(thread).or_insert(line.lane);
+            }
         }
-        are_threads
+        let mut threads = vec![None; self.lanes()];
+        for line in &self.lines {
+            if let Some((thread, beside)) = place(line) {
+                let of_thread = match beside {
+                    0 => line.lane,
+                    _ => *own.entry(thread).or_insert(line.lane),
+                };
+                threads[line.lane as usize] = Some(of_thread);
+            }
+        }
+        threads
     }
 
     /// The number of the line of this id.

@@ -320,6 +320,53 @@ fn shares_are_of_the_ranks_time() {
     assert_eq!(ask("stats?timelines=only:server*")["threads"], 1);
 }
 
+/// Asynchronous I/O goes on beside rank 0 for 3 of 4 s, in which it computes for 2 s: shares are of the time of the two ranks, in the legend and in the
+/// summary.
+#[test]
+fn asynchronous_io_is_no_thread() {
+    let mut processes = LineIdMap::new("Process-Thread View", &["world_rank", "thread"]);
+    let mut layers = LineIdMap::new(
+        "I/O View (layers: 0 ranks, 1 servers, 2 data servers, 3 devices)",
+        &["layer", "number", "layer_thread", "lane"],
+    );
+    for (line, [rank, thread, lane]) in (0..).zip([[0, 0, 0], [1, 0, 0], [0, 1, 1]]) {
+        processes.push(line, &[rank, thread]);
+        layers.push(line, &[0, rank, 0, lane]);
+    }
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), TreeOptions::default()).unwrap();
+    for (category, line, from, to) in [(0, 0, 0.0, 2.0), (1, 2, 0.5, 3.5), (0, 1, 0.0, 4.0)] {
+        let drawable = NewDrawable {
+            topology: Topology::State,
+            category,
+            info: &[],
+            vertices: &[from, to].map(|time| Vertex { time, line }),
+        };
+        builder.add(&drawable).unwrap();
+    }
+    let tree = builder.close().unwrap();
+    let (out, _) = tree.finish(&categories(), &[processes, layers]).unwrap();
+    let file = out.into_inner();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
+    let ask = |question: &str| -> Value {
+        serde_json::from_slice(&viewer.answer(question, &|| false).unwrap().body).unwrap()
+    };
+    assert_eq!(ask("meta")["threads"], 2);
+    assert_eq!(ask("stats")["threads"], 2);
+    // Of the window in which rank 0 has nothing but its I/O, too.
+    assert_eq!(ask("stats?t0=2.5&t1=3")["threads"], 2);
+    let summary = ask("summary");
+    assert_eq!(summary["threads"], 2);
+    let share = |class: &str| {
+        let mut parts = summary["bar"].as_array().unwrap().iter();
+        let part = parts.find(|part| part["class"] == class);
+        part.map_or(0.0, |part| part["share"].as_f64().unwrap())
+    };
+    assert_eq!(share("compute"), 0.25, "{summary}");
+    let top = &summary["cards"][0];
+    assert_eq!(top["id"], "top");
+    assert_eq!(top["value"], "75.0 %", "{top}");
+}
+
 /// Arrows to operations are drawn for a selected call, and with all.
 #[test]
 fn arrows_to_operations_come_on_demand() {
