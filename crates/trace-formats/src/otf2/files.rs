@@ -47,6 +47,8 @@ pub(super) struct FileTable {
     opened: Map<(usize, u32), u32>,
     /// Handles of MPI that a process has opened on a file of the trace.
     on_file: Map<(usize, i64), u32>,
+    /// Handles of MPI that a process has open, by the reference of the file's name.
+    by_open_name: Map<(usize, u32), u32>,
     /// Files that hold no data of the program.
     side_files: Map<i64, ()>,
     touched: Map<Thread, TouchedFile>,
@@ -169,6 +171,7 @@ impl FileTable {
         };
         let handle = self.handle(name, MPI_IO, comm);
         self.opened.insert((process, number), handle);
+        self.by_open_name.insert((process, name), handle);
         if let Some(file) = file {
             self.on_file.insert((process, file), handle);
         }
@@ -178,17 +181,29 @@ impl FileTable {
     /// A process closes a file.
     pub(super) fn close(&mut self, process: usize, number: u32) -> Option<u32> {
         let handle = self.opened.remove(&(process, number))?;
+        let name_of = |handle: u32| self.handles.get(handle as usize).map(|found| found.name);
+        if let Some(name) = name_of(handle) {
+            // The file may be open more than once.
+            let others = self.opened.iter().filter(|((of, _), _)| *of == process);
+            let others = others.map(|(_, &other)| other);
+            match others.filter(|&other| name_of(other) == Some(name)).min() {
+                Some(other) => self.by_open_name.insert((process, name), other),
+                None => self.by_open_name.remove(&(process, name)),
+            };
+        }
         self.on_file
             .retain(|(of, _), found| *of != process || *found != handle);
         Some(handle)
     }
 
-    /// Handle of MPI for an access: that of the number, or else that of the file; a new one for a file that was opened before the trace began.
+    /// Handle of MPI for an access: that of the number, or else that of the file, or else that of the path; a new one for a file that was opened before
+    /// the trace began.
     pub(super) fn of_access(
         &mut self,
         process: usize,
         number: Option<u32>,
         file: Option<i64>,
+        path: Option<&[u8]>,
         strings: &mut StringTable,
     ) -> Option<u32> {
         let by_number = number.and_then(|number| self.opened.get(&(process, number)));
@@ -196,10 +211,16 @@ impl FileTable {
         if let Some(&handle) = by_number.or_else(by_file) {
             return Some(handle);
         }
-        let name = match (file, number) {
-            (Some(file), _) => self.name_of(file, strings),
-            (None, Some(number)) => strings.id(&unknown(number)),
-            (None, None) => return None,
+        let path = path.map(|path| strings.id(&String::from_utf8_lossy(path)));
+        let by_path = path.and_then(|path| self.by_open_name.get(&(process, path)));
+        if let Some(&handle) = by_path {
+            return Some(handle);
+        }
+        let name = match (file, path, number) {
+            (Some(file), ..) => self.name_of(file, strings),
+            (None, Some(path), _) => path,
+            (None, None, Some(number)) => strings.id(&unknown(number)),
+            (None, None, None) => return None,
         };
         let handle = self.handle(name, MPI_IO, UNDEFINED_REF);
         if let Some(number) = number {

@@ -85,9 +85,9 @@ impl EventMaker {
         let touched = self.files.touched((process, place.thread), values.call);
         let file = touched.map(|touched| touched.file);
         let number = values.file_number();
-        let Some(handle) = self
-            .files
-            .of_access(process, number, file, &mut self.strings)
+        let Some(handle) =
+            self.files
+                .of_access(process, number, file, values.path, &mut self.strings)
         else {
             let what = "access to a file that the trace does not tell";
             self.losses.add(what, 1);

@@ -435,7 +435,7 @@ fn files_and_operations_are_read_as_they_were_written() {
     let Some((folder, _)) = written(&definitions, &drawables) else {
         return;
     };
-    let Some((again, drawables_again, _)) = read(&folder.path().join("run.otf2")) else {
+    let Some((again, mut drawables_again, _)) = read(&folder.path().join("run.otf2")) else {
         return;
     };
     let mut expected = facts(&definitions, &drawables);
@@ -449,6 +449,17 @@ fn files_and_operations_are_read_as_they_were_written() {
         })
         .collect();
     assert_eq!(facts(&again, &drawables_again), expected);
+    // An access whose file only its name tells is written again as it was.
+    let start = |drawable: &OwnedDrawable| drawable.vertices[0].time;
+    drawables_again.sort_by(|a, b| start(a).total_cmp(&start(b)));
+    let Some((folder, losses)) = written(&again, &drawables_again) else {
+        return;
+    };
+    let untold = |(what, _): &(&str, u64)| what.contains("does not tell");
+    assert_eq!(losses.iter().find(untold), None);
+    if let Some((third, drawables_third, _)) = read(&folder.path().join("run.otf2")) {
+        assert_eq!(facts(&third, &drawables_third), expected);
+    }
 }
 
 #[test]
