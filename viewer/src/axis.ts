@@ -105,7 +105,7 @@ export function bytes(count: number): string {
     value /= 1024;
     nth++;
   }
-  return `${nth === 0 ? thin(String(value)) : value.toFixed(value < 10 ? 2 : 1)}\u202f${units[nth]}`;
+  return `${nth === 0 ? thin(String(value < 10 ? Math.round(10 * value) / 10 : Math.round(value))) : value.toFixed(value < 10 ? 2 : 1)}\u202f${units[nth]}`;
 }
 
 /** A whole number. */

@@ -112,9 +112,12 @@ function OtherLabels() {
       <div style={{ height: `${LOWER_RULER}px`, flex: "none" }} />
       <TrackLabels of={otherTracksSource} />
       <div class="labels-field">
-        {!timelines ? null : labelled(first, last, window.timelineHeight, timelines.open).map((timeline) => {
+        {!timelines ? null : labelled(first, last, window.timelineHeight, timelines.open, timelines.thread).map((timeline) => {
           const high = Math.max(window.timelineHeight, LETTERS);
-          const top = yOf(timeline, window, all) + Math.min(0, (window.timelineHeight - LETTERS) / 2);
+          const place = yOf(timeline, window, all);
+          // Letters that are higher than their timeline stay within the field.
+          const top = window.timelineHeight >= LETTERS ? place
+            : Math.min(Math.max(place + (window.timelineHeight - LETTERS) / 2, 0), Math.max(0, all.height - LETTERS));
           return (
             <div key={timeline} class="label" style={{ top: `${top}px`, height: `${high}px`, paddingLeft: `${20 + 10 * (timelines.depth[timeline] ?? 0)}px` }}>
               <span class="label-name">{short(timelines.label[timeline] ?? "", 200)}</span>

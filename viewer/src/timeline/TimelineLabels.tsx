@@ -5,6 +5,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { hideTimeline, openTimeline, pinTimeline, setTimelines, toggleFull } from "../actions";
 import { askShared, question } from "../api";
+import type { TimelinesAnswer } from "../answers";
 import { heightOf, pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
 import { openDialog } from "../modal";
@@ -32,7 +33,8 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
   const timelines = layout.value;
   const [window, all] = [now.peek(), extent.value];
   const [first, last] = seen(window, all);
-  const visible = [...labelled(0, all.pinned, heightOf(0, window, all), timelines?.open ?? []), ...labelled(first, last, window.timelineHeight, timelines?.open ?? [])];
+  const [open, thread] = [timelines?.open ?? [], timelines?.thread ?? []];
+  const visible = [...labelled(0, all.pinned, heightOf(0, window, all), open, thread), ...labelled(first, last, window.timelineHeight, open, thread)];
   const split = pinnedHeight(window, all);
 
   useEffect(() => {
@@ -157,11 +159,11 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
                 />
               ) : <span class="label-name">{label}</span>}
               {isGroup && !isOpen ? <span class="label-count faint">{lines}</span> : null}
-              {isOpen || own < LETTERS ? null : <Shares rank={timelines.rank[timeline] ?? -1} />}
+              {isOpen || own < LETTERS || !isMain(timelines, timeline) ? null : <Shares rank={timelines.rank[timeline] ?? -1} />}
               {isOpen ? null : (
                 <span class="label-tools">
                   <button
-                    type="button" tabIndex={-1} title={isPinned ? "Unpin (P)" : "Pin on top (P)"}
+                    type="button" tabIndex={-1} title={isPinned ? "Unpin (Shift+P)" : "Pin on top (Shift+P)"}
                     aria-label={`${isPinned ? "Unpin" : "Pin"} ${label}`} aria-pressed={isPinned} onClick={() => pinTimeline(timeline)}
                   >
                     {isPinned ? "★" : "☆"}
@@ -185,6 +187,11 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
       </div>
     </div>
   );
+}
+
+/** Whether a timeline is the main one of a rank, or all of a rank, whose shares are told: other threads and asynchronous I/O beside them have none. */
+export function isMain(timelines: Pick<TimelinesAnswer, "thread">, timeline: number): boolean {
+  return (timelines.thread[timeline] ?? -1) <= 0;
 }
 
 /** What a rank did in all, as a little bar: computing is empty, as in the picture. */

@@ -5,8 +5,11 @@ import { roundAbove } from "../axis";
 /** Pixels that a label needs. */
 export const LETTERS = 13;
 
-/** The labels that have room: all timelines, or headings of the tree and between them each so many. */
-export function labelled(first: number, last: number, timelineHeight: number, open: readonly boolean[]): number[] {
+/**
+ * The labels that have room: all timelines, or headings of the tree and between them each so many. `thread` has the number of the thread of each timeline,
+ * 0 for the main one of a rank: where its label has no room below a heading, those of the few timelines beside it do not stand there in its place.
+ */
+export function labelled(first: number, last: number, timelineHeight: number, open: readonly boolean[], thread: readonly number[] = []): number[] {
   const need = Math.max(1, Math.ceil(LETTERS / timelineHeight));
   const step = need === 1 ? 1 : roundAbove(need);
   const timelines: number[] = [];
@@ -17,6 +20,7 @@ export function labelled(first: number, last: number, timelineHeight: number, op
     if (timeline < free) continue;
     if (!open[timeline]) {
       if (timeline % step !== 0 || (timeline > first && timeline < below)) continue;
+      if (need > 1 && isBesideUntold(timeline, 2 * need, timelines, open, thread)) continue;
       // A heading that follows closely goes before.
       let next = timeline + 1;
       while (next < timeline + need && next < last && !open[next]) next++;
@@ -26,4 +30,11 @@ export function labelled(first: number, last: number, timelineHeight: number, op
     free = timeline + need;
   }
   return timelines;
+}
+
+/** Whether a timeline follows the main one of its rank within so many, and that has no label. */
+function isBesideUntold(timeline: number, most: number, labels: readonly number[], open: readonly boolean[], thread: readonly number[]): boolean {
+  let main = timeline;
+  while (main > timeline - most && main > 0 && !open[main] && (thread[main] ?? -1) > 0) main--;
+  return main < timeline && !open[main] && (thread[main] ?? -1) === 0 && !labels.includes(main);
 }

@@ -38,5 +38,7 @@ test("quantities", () => {
   assert.equal(instant(12.0353, 0.01), "12.035300\u202fs");
   assert.equal(bytes(1536), "1.50\u202fKiB");
   assert.equal(bytes(12), "12\u202fB");
+  // A mean of whole numbers.
+  assert.equal(bytes(1060 / 3), "353\u202fB");
   assert.deepEqual([1024, 1_048_000, 1_048_570].map(bytes), ["1.00\u202fKiB", "1023.4\u202fKiB", "1.00\u202fMiB"]);
 });
