@@ -63,20 +63,24 @@ struct TraceBytes {
 /// Opens the traces that these files make up.
 pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<OpenedTrace>, Failure> {
     let mut opened = Vec::new();
-    for files in traces(paths)? {
-        let bytes = bytes_of(&files, quiet, ending)?;
-        opened.push(of(files, bytes)?);
+    let all = traces(paths)?;
+    let of_all: Vec<&Path> = all.iter().map(|files| name_of(files)).collect();
+    let names = folder::names_of(&of_all);
+    for (files, name) in all.iter().zip(names) {
+        let bytes = bytes_of(files, quiet, ending)?;
+        opened.push(of(files.clone(), name, bytes)?);
     }
     Ok(opened)
 }
 
-/// Opens the files of a trace again, which have another content now.
-pub fn reopen(files: &[PathBuf], ending: &Ending) -> Result<OpenedTrace, Failure> {
+/// Opens the files of a trace again, which have another content now. It keeps its name.
+pub fn reopen(trace: &OpenedTrace, ending: &Ending) -> Result<OpenedTrace, Failure> {
+    let files = &trace.files;
     let bytes = bytes_of(files, true, ending)?;
     // What is shown stays open for good: what cannot be shown, since it is still being written, must not.
     let viewer = Viewer::new("", &bytes.mapped, AnswerLimits::default());
     drop(viewer.map_err(|error| Failure::file(name_of(files), error))?);
-    of(files.to_vec(), bytes)
+    of(files.clone(), trace.name.clone(), bytes)
 }
 
 /// Name of the trace in these files for messages.
@@ -108,13 +112,12 @@ fn bytes_of(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<TraceByte
     })
 }
 
-/// The trace in these bytes, which come from these files.
-fn of(files: Vec<PathBuf>, bytes: TraceBytes) -> Result<OpenedTrace, Failure> {
+/// The trace of this name in these bytes, which come from these files.
+fn of(files: Vec<PathBuf>, name: String, bytes: TraceBytes) -> Result<OpenedTrace, Failure> {
     // Whoever answers questions holds on to the bytes, and both stay until the end.
     let mapped: &'static Mapped = Box::leak(Box::new(bytes.mapped));
     let path = name_of(&files);
     let bad = |error: ApiError| Failure::file(path, error);
-    let name = folder::name_of(path);
     let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;
     let reader = viewer.trace().reader();
     let store = (bytes.is_own).then(|| CacheFolder::of(path, reader, mapped, cache_folder()));

@@ -334,7 +334,7 @@ impl ViewSite {
             if !has_changed || trace.files.is_empty() {
                 return Ok(number);
             }
-            let opened = opened::reopen(&trace.files, &self.ending);
+            let opened = opened::reopen(&trace, &self.ending);
             let mut opened = opened.map_err(|why| (StatusCode::CONFLICT, why.to_string()))?;
             index::begin(std::slice::from_mut(&mut opened));
             let mut traces = self.traces.write();

@@ -13,6 +13,30 @@ fn compared(arguments: &[&str], traces: [&str; 2]) -> String {
 }
 
 #[test]
+fn traces_of_one_name_are_told_apart_by_their_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = |name: &str, of: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        let path = path.join("run.slog2");
+        std::fs::copy(golden::path(of), &path).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (old, new) = (
+        trace("old", "mpe/ring_n4.slog2"),
+        trace("new", "mpe/coll_n4.slog2"),
+    );
+    let server = Server::start(&[&old, &new, "-q"]);
+    let answer = server.get("t/0/compare?with=1").json();
+    let words = answer["words"].as_str().unwrap();
+    assert!(
+        words.starts_with("From old/run.slog2 to new/run.slog2: "),
+        "{words}"
+    );
+    assert_eq!(server.get("t/1/meta").json()["name"], "new/run.slog2");
+}
+
+#[test]
 fn a_comparison_is_that_of_the_command() {
     let paths = ["mpe/ring_n4.slog2", "mpe/coll_n4.slog2"].map(golden::path);
     let traces = [paths[0].to_str().unwrap(), paths[1].to_str().unwrap()];
