@@ -124,6 +124,19 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     await page.close();
   });
 
+  test("on a small screen with an open panel both traces have room for their timelines, and no label is cut", async () => {
+    const page = await Page.open(chrome, twoAddress, "theme=light&panel=compare", { viewport: { width: 1024, height: 700 } });
+    await drawn(page);
+    const fields = await page.own.evaluate(() => [...document.querySelectorAll(".middle .labels-field")].map((field) => {
+      const { top, bottom } = field.getBoundingClientRect();
+      const labels = [...field.querySelectorAll(".label-name")].map((label) => label.getBoundingClientRect());
+      return { height: bottom - top, cut: labels.filter((label) => label.top + 3 < top || label.bottom - 3 > bottom).length, labels: labels.length };
+    }));
+    assert.equal(fields.length, 2);
+    for (const { height, cut, labels } of fields) assert.ok(height > 45 && cut === 0 && labels > 0, JSON.stringify(fields));
+    await page.close();
+  });
+
   test("one trace has nothing to be compared with, and says how to", async () => {
     const page = await Page.open(chrome, lateAddress, "panel=compare");
     await page.own.getByText("mpitrace view before.slog2 after.slog2").waitFor();

@@ -2,7 +2,7 @@
 
 use super::changes::TraceChanges;
 use crate::report::html::{charts, framed};
-use crate::terminal::table::TextTable;
+use crate::terminal::table::{TextTable, has_long_word};
 use analysis::performance::PerformanceReport;
 use maud::{Markup, html};
 
@@ -26,7 +26,7 @@ pub fn page(
             table.ranks {
                 tbody {
                     @for (name, report) in reports {
-                        tr { td { (name) } td { (charts::use_bar(&report.time)) } }
+                        tr { td.long[has_long_word(name)] { (name) } td { (charts::use_bar(&report.time)) } }
                     }
                 }
             }

@@ -313,7 +313,7 @@ impl TextTable {
                 thead { tr { @for (nth, title) in titles.iter().enumerate() { th.number[!self.is_text(nth)] { (title.replace('_', " ")) } } } }
                 tbody {
                     @for row in &self.rows {
-                        tr { @for (nth, cell) in row.iter().enumerate() { td.number[!self.is_text(nth)] { (cell.shown()) } } }
+                        tr { @for (nth, cell) in row.iter().enumerate() { td.number[!self.is_text(nth)].long[has_long_word(&cell.shown())] { (cell.shown()) } } }
                     }
                 }
             }
@@ -335,6 +335,15 @@ impl TextTable {
         };
         self.rows.iter().map(object).collect()
     }
+}
+
+/// Letters of a word that a column of a page takes whole: the names of all functions of MPI.
+const WHOLE_WORD: usize = 40;
+
+/// Whether a text has a word that a table of a page must break, as it would be wider than the page otherwise.
+pub fn has_long_word(text: &str) -> bool {
+    text.split_whitespace()
+        .any(|word| word.chars().count() > WHOLE_WORD)
 }
 
 #[cfg(test)]
@@ -443,5 +452,27 @@ mod tests {
             table.json().to_string(),
             r#"[{"name":"a, \"b\"","count":7,"total_s":0.1,"share":0.125},{"name":"long name","count":12345,"total_s":null,"share":0.125}]"#
         );
+    }
+
+    #[test]
+    fn pages_break_only_words_that_are_wider_than_a_column_may_be() {
+        let mut table = TextTable::new("files", &["file", "calls"]);
+        let path = format!("/scratch/{}", "x".repeat(60));
+        for name in [
+            "MPI_File_write_at_all",
+            "a few words that are long together, but none alone",
+            &path,
+        ] {
+            table
+                .rows
+                .push(vec![TableCell::Text(name.to_owned()), TableCell::Count(1)]);
+        }
+        let page = table.html().into_string();
+        assert!(
+            page.contains("<td class=\"\">MPI_File_write_at_all</td>"),
+            "{page}"
+        );
+        assert!(page.contains("<td class=\"\">a few words"), "{page}");
+        assert!(page.contains(&format!("long\">{path}")), "{page}");
     }
 }

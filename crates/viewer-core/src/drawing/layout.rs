@@ -55,6 +55,10 @@ impl PictureStyle {
 const MARGIN: f64 = 16.0;
 /// Upper edge of the first timeline.
 const TOP: f64 = 84.0;
+/// Pixels from the last entry of the legend to the line that tells how many are missing.
+pub(super) const MORE: f64 = 15.0;
+/// Pixels of letters below their base line.
+const DESCENT: f64 = 5.0;
 /// Pixels of one line of the legend or of the notes.
 const LINE: f64 = 17.0;
 /// Pixels of all timelines together if no height was asked for: as many as a screen has.
@@ -207,6 +211,8 @@ impl<'c> PictureLayout<'c> {
 
         let notes = notes::joined(notes, width - 2.0 * MARGIN);
         let legend_top = bottom + 10.0 + LINE * notes.len() as f64 + LINE;
+        let below_legend = height.map_or(f64::INFINITY, |height| height - legend_top);
+        let (per_column, shown) = fitting(legend.entries.len(), per_column, shown, below_legend);
         let places = (0..shown).map(|nth| {
             let (across, down) = (nth / per_column, nth % per_column);
             let x = MARGIN + across as f64 * column;
@@ -272,6 +278,22 @@ fn legend_shape(legend: &Legend, width: f64, height: Option<f64>) -> (usize, f64
     let most = height.map_or(12, |height| ((height * 0.3 / LINE) as usize).max(2));
     let shown = legend.entries.len().min(across * most);
     (shown.div_ceil(across).max(1), column, shown)
+}
+
+/// Entries per column of a legend and how many are shown, so that its last line stands within `room` pixels: that of the last entry, or that which
+/// tells how many are missing. One line of entries is always shown.
+fn fitting(all: usize, per_column: usize, shown: usize, room: f64) -> (usize, usize) {
+    let across = shown.div_ceil(per_column.max(1));
+    let lowest = |per_column: usize, shown: usize| {
+        let missing = if shown < all { MORE } else { 0.0 };
+        LINE * per_column as f64 + missing + DESCENT
+    };
+    let (mut per_column, mut shown) = (per_column, shown);
+    while per_column > 1 && lowest(per_column, shown) > room {
+        per_column -= 1;
+        shown = shown.min(across * per_column);
+    }
+    (per_column, shown)
 }
 
 /// Groups of timelines that are drawn as one, where there is no room for all.
@@ -612,5 +634,20 @@ impl PlacedTimelines<'_> {
             text = longer;
         }
         Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_of_the_legend_is_within_the_picture() {
+        // Three columns of four, with room for all, for three lines, for one and for less.
+        assert_eq!(fitting(12, 4, 12, f64::INFINITY), (4, 12));
+        assert_eq!(fitting(12, 4, 12, 4.0 * LINE + DESCENT), (4, 12));
+        assert_eq!(fitting(20, 4, 12, 4.0 * LINE + DESCENT), (3, 9));
+        assert_eq!(fitting(20, 4, 12, LINE), (1, 3));
+        assert_eq!(fitting(0, 1, 0, 1.0), (1, 0));
     }
 }

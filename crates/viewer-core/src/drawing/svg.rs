@@ -7,7 +7,7 @@ use trace_formats::slog2::Topology;
 use crate::base::color::Rgb;
 use crate::base::text;
 use crate::drawing::band::SpanFill;
-use crate::drawing::layout::{PictureArrow, PictureLayout};
+use crate::drawing::layout::{MORE, PictureArrow, PictureLayout};
 use crate::drawing::legend::LegendEntry;
 use crate::drawing::placed::BandStrip;
 use crate::drawing::text_sizes::{SMALL, TEXT, TITLE};
@@ -454,7 +454,7 @@ impl SvgWriter {
         self.put(format_args!("</g>\n"));
         let missing = picture.legend.entries.len() - places.len();
         if missing > 0 {
-            let y = places.last().map_or(bottom, |place| place.1) + 15.0;
+            let y = places.last().map_or(bottom, |place| place.1) + MORE;
             let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Pixels(SMALL));
             let text = format!("and {missing} more categories");
             self.text(16.0, y, TextAnchor::Start, &text, format_args!("{more}"));

@@ -7,6 +7,7 @@ use super::breakdown::{self, Breakdown};
 use super::focus::FocusChoice;
 use super::words;
 use crate::failure::Failure;
+use crate::terminal::table::has_long_word;
 use crate::trace_files::trace::TraceInput;
 use analysis::performance::words::{did, rank};
 use analysis::performance::{PerformanceReport, ProgramPhases};
@@ -190,11 +191,11 @@ fn waits(report: &PerformanceReport, pictures: &TimelinePictures<'_>) -> Result<
                                 td.number { (duration(group.seconds)) }
                                 td.number { (percent(group.share)) }
                                 td { (group.pattern.name()) }
-                                td { (group.call) }
+                                td.long[has_long_word(&group.call)] { (group.call) }
                                 td { (rank(group.culprit, group.culprit_thread)) }
                                 td.number { (group.count) }
                                 td.number { (group.waiting) }
-                                td { (rank(group.cause_rank, 0)) ", " (did(group.cause_activity.as_deref())) }
+                                td.long[has_long_word(&did(group.cause_activity.as_deref()))] { (rank(group.cause_rank, 0)) ", " (did(group.cause_activity.as_deref())) }
                             }
                         }
                     }
@@ -235,7 +236,7 @@ fn path(report: &PerformanceReport) -> Markup {
                     tbody {
                         @for on_path in activities.take(MAX_ROWS) {
                             tr {
-                                td { (name(&on_path.activity)) }
+                                td.long[has_long_word(&name(&on_path.activity))] { (name(&on_path.activity)) }
                                 td.number { (duration(on_path.seconds)) }
                                 td.number { (percent(on_path.share)) }
                                 td.number { (duration(on_path.mean)) }
