@@ -8,6 +8,9 @@ use super::collective::RankInOperation;
 use super::lane::{EarlyLeave, OpenCall, WaitEnd};
 use super::pass::WaitPass;
 
+/// Early ends that are kept of a lane: so many calls are made, at most, while the clocks of two ranks differ.
+const MAX_KEPT: usize = 16;
+
 impl WaitPass<'_> {
     /// A call, which waited until the first of these times and ended at the second, has left an operation that lacked ranks.
     pub(super) fn leave_early(
@@ -19,7 +22,10 @@ impl WaitPass<'_> {
         let number = call.begun.line.lane;
         let before = self.comms[part.queue as usize].leave_early(part.number, number);
         let lane = &mut self.lanes[number as usize];
-        lane.early_leave = Some(Box::new(EarlyLeave {
+        if lane.early_leaves.len() == MAX_KEPT {
+            lane.early_leaves.remove(0);
+        }
+        lane.early_leaves.push(EarlyLeave {
             operation: (part.queue, part.number),
             pattern: part.role.pattern,
             place: call.place(),
@@ -27,7 +33,7 @@ impl WaitPass<'_> {
             leave,
             clocks: [later(&call.begun.clocks, &call.needs), lane.clocks],
             before,
-        }));
+        });
     }
 
     /// A rank comes to an operation that needed no other one any more: calls waited for it that ended early, from the lane `last` on. One that ended earlier
@@ -37,12 +43,13 @@ impl WaitPass<'_> {
         while let Some(number) = next {
             let lane = &mut self.lanes[number as usize];
             let operation = (part.queue, part.number);
-            let Some(early) = (lane.early_leave).take_if(|early| early.operation == operation)
-            else {
+            let mut kept = lane.early_leaves.iter();
+            let Some(at) = kept.position(|early| early.operation == operation) else {
                 return;
             };
+            let early = lane.early_leaves.remove(at);
             next = early.before;
-            let EarlyLeave { place, leave, .. } = *early;
+            let EarlyLeave { place, leave, .. } = early;
             if arrival.time - leave > leave - place.start || early.waited_until >= leave {
                 continue;
             }

@@ -273,8 +273,6 @@ pub(super) struct ThreadLane {
     pub used_from: f64,
     /// Whether calls may be missing since its latest one.
     pub gap: Gap,
-    /// Its latest collective call that ended before all had come whom it needed.
-    pub early_leave: Option<Box<EarlyLeave>>,
     /// The latest call that looked for a message, until one is received that it may have found, if there are several.
     pub probe: Option<Box<EndedProbe>>,
     pub history: RecentHistory,
@@ -288,6 +286,8 @@ pub(super) struct ThreadLane {
     pub incoming: super::message::IncomingMessages,
     /// Clocks at the end of the focus, once it has come.
     pub end_clocks: Option<ReplayClocks>,
+    /// Its latest collective calls that ended before all had come whom they needed, in order.
+    pub early_leaves: Vec<EarlyLeave>,
 }
 
 impl ThreadLane {
@@ -312,7 +312,7 @@ impl ThreadLane {
             used_from: f64::INFINITY,
             gap: Gap::None,
             probe: None,
-            early_leave: None,
+            early_leaves: Vec::new(),
         }
     }
 
@@ -371,7 +371,7 @@ impl ThreadLane {
         self.clocks = ReplayClocks::default();
         self.sums = UseSums::default();
         self.caused = 0.0;
-        self.early_leave = None;
+        self.early_leaves.clear();
         if let Some(call) = &mut self.call {
             call.begun.enter = call.begun.enter.max(time);
             call.begun.clocks = ReplayClocks::default();
