@@ -12,6 +12,7 @@ use crate::platform::say;
 use crate::thread::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
+use crate::thread::wiped::is_alone;
 use crate::thread::within::inside;
 use blockfile::define::Definition;
 use std::ffi::c_int;
@@ -32,7 +33,7 @@ const MAX_TEXT_BYTES: usize = 32 << 10;
 pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
     let t = running_thread();
     // SAFETY: the state of the running thread.
-    if t.is_null() || unsafe { (*t).outer_stack } != 0 || !modes::wanted() {
+    if t.is_null() || unsafe { (*t).outer_stack } != 0 || !modes::wanted() || !is_alone() {
         return;
     }
     // SAFETY: the arguments by the caller, the state of the running thread.

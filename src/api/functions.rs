@@ -9,12 +9,12 @@ use crate::lifecycle::open;
 use crate::mpi::library;
 use crate::platform::clock;
 use crate::platform::errno::{errno, set_errno};
-use crate::posix;
 use crate::thread::current;
 use crate::thread::program_functions::{MAX_FUNCTIONS, MIN_TICKS, OFF, ON, STATE, UNDECIDED};
 use crate::thread::records;
 use crate::thread::registry;
 use crate::thread::state::Thread;
+use crate::thread::wiped::is_alone;
 use crate::thread::within::inside;
 use crate::thread::within::within;
 use blockfile::define::{Definition, ENTER, EXIT};
@@ -143,7 +143,7 @@ fn running() -> Option<NonNull<Thread>> {
     let running = NonNull::new(t)?;
     // SAFETY: the state of the running thread, which nobody else writes.
     let t = unsafe { running.as_ref() };
-    (t.outer_stack == 0 && t.busy == 0 && posix::is_alone()).then_some(running)
+    (t.outer_stack == 0 && t.busy == 0 && is_alone()).then_some(running)
 }
 
 /// The thread's first function, or the process's.

@@ -33,7 +33,9 @@ pub(super) fn needs_more_space_to_change(file: &File) -> bool {
 
 /// Zeroed memory of the system's that is never given back, wherever the running thread is; `None` if there is none.
 pub fn memory(bytes: usize) -> Option<NonNull<u8>> {
-    map(None, 0, bytes).ok()
+    // A forked child has a copy, or what its parent was doing would change under both; where a limit counts that, it has the same.
+    let made = map_as(libc::MAP_PRIVATE, None, 0, bytes);
+    made.or_else(|_| map(None, 0, bytes)).ok()
 }
 
 /// Makes sure that the file has disk space for these bytes.
@@ -50,13 +52,17 @@ pub(super) fn reserve(file: &File, offset: u64, bytes: usize) -> io::Result<()> 
 
 /// Maps a part of the file for reading and writing, or memory, its pages faulted in: the writer is not to be held up by that.
 pub(super) fn map(file: Option<&File>, offset: u64, bytes: usize) -> io::Result<NonNull<u8>> {
+    map_as(libc::MAP_SHARED, file, offset, bytes)
+}
+
+fn map_as(kind: i32, file: Option<&File>, offset: u64, bytes: usize) -> io::Result<NonNull<u8>> {
     // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
             bytes,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | file.map_or(libc::MAP_ANONYMOUS, |_| 0),
+            kind | file.map_or(libc::MAP_ANONYMOUS, |_| 0),
             file.map_or(-1, |file| file.as_raw_fd()),
             file.map_or(0, |_| offset as i64),
         )

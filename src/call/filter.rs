@@ -1,21 +1,22 @@
 //! Filters that leave out calls by their content: ranks, sizes of communicators and of messages, numbers of calls, times.
 //!
-//! On the hot path there is nothing of it: where a filter is set, the [`MODE`] of functions says so, and their wrappers ask here
+//! On the hot path there is nothing of it: where a filter is set, the [mode](modes) of functions says so, and their wrappers ask here
 //! when the real function has returned. Calls that are left out are counted, and what they make is defined all the same.
 
 use crate::call::arg;
 use crate::call::arg::{ArrayInteger, is_address, length};
-use crate::call::mode::{FILTERED, MATCHING_ONLY, MODE};
+use crate::call::mode::{FILTERED, MATCHING_ONLY, modes};
 use crate::mpi::constants;
 use crate::mpi::functions::COUNT;
 use crate::mpi::handles::{self, HandleBits};
 use crate::mpi::pmpi;
 use crate::mpi::types::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::platform::clock;
+use crate::thread::wiped::WIPED;
 use blockfile::encode::MpiStatus;
 use settings::Settings;
 use std::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU32, AtomicU64,
+    AtomicBool, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -64,8 +65,7 @@ static FIRST: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Calls of each function that were recorded, where that is limited.
 static RECORDED: [AtomicU32; COUNT] = [const { AtomicU32::new(0) }; COUNT];
 
-/// State of the part of the run that is to be recorded.
-static WINDOW: AtomicU8 = AtomicU8::new(OPEN);
+/// Value of [`WIPED`]'s window: the part of the run that is to be recorded has not begun. So it stands in forked children, too.
 const BEFORE: u8 = 0;
 const OPEN: u8 = 1;
 const BEHIND: u8 = 2;
@@ -79,7 +79,7 @@ pub fn apply(settings: &Settings) {
     let moment = |ns: u64| begin.saturating_add(ns);
     TIME.store(settings.time.map(|(from, to)| (moment(from), moment(to))));
     FIRST.store(settings.first_calls.unwrap_or(u32::MAX), Relaxed);
-    WINDOW.store(window(), Relaxed);
+    WIPED.window.store(window(), Relaxed);
 }
 
 fn window() -> u8 {
@@ -93,15 +93,21 @@ fn window() -> u8 {
 
 /// Whether the part of the run that is to be recorded is there.
 pub fn is_open() -> bool {
-    WINDOW.load(Relaxed) == OPEN
+    WIPED.window.load(Relaxed) == OPEN
+}
+
+/// Whether it has not begun, as far as is known; in a forked child it never has.
+#[inline(always)]
+pub fn is_before() -> bool {
+    WIPED.window.load(Relaxed) == BEFORE
 }
 
 /// Whether it may begin with the call that is being made, which is not recorded so far. It has begun, if so.
 pub fn begins() -> bool {
-    if WINDOW.load(Relaxed) != BEFORE || window() == BEFORE {
+    if WIPED.window.load(Relaxed) != BEFORE || window() == BEFORE {
         return false;
     }
-    WINDOW.store(window(), Relaxed);
+    WIPED.window.store(window(), Relaxed);
     true
 }
 
@@ -132,7 +138,7 @@ pub fn cuts(settings: &Settings) -> bool {
 
 /// Whether the part of the run that is to be recorded has come to its end.
 pub fn is_over() -> bool {
-    WINDOW.load(Relaxed) == BEHIND
+    WIPED.window.load(Relaxed) == BEHIND
 }
 
 /// Whether as many calls of a function have been recorded as are wanted.
@@ -162,7 +168,7 @@ pub enum Verdict {
 /// data.
 #[cold]
 pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[ByteRange]) -> Verdict {
-    if MODE[index].load(Relaxed) & MATCHING_ONLY != 0 || CALLS.excludes(number) {
+    if modes()[index].load(Relaxed) & MATCHING_ONLY != 0 || CALLS.excludes(number) {
         return Verdict::LeaveOut;
     }
     if let Some((first, last)) = BYTES.get() {
@@ -177,7 +183,7 @@ pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[ByteRa
         return Verdict::LeaveOut;
     }
     if TIME.excludes(clock::posix(libc::CLOCK_MONOTONIC)) {
-        WINDOW.store(window(), Relaxed);
+        WIPED.window.store(window(), Relaxed);
         return Verdict::WindowOver;
     }
     let limit = FIRST.load(Relaxed);

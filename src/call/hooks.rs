@@ -11,6 +11,8 @@ pub struct Hooks {
     pub start_thread: fn() -> *mut Thread,
     /// Recording has been switched on or off.
     pub switched: fn(bool),
+    /// This is a forked child, of which nothing has told so far.
+    pub forked: fn(),
 }
 
 static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(std::ptr::null_mut());
@@ -34,5 +36,13 @@ pub fn start_thread() -> *mut Thread {
 pub fn switched(on: bool) {
     if let Some(hooks) = registered() {
         (hooks.switched)(on);
+    }
+}
+
+/// Says that this is a forked child.
+#[cold]
+pub fn forked() {
+    if let Some(hooks) = registered() {
+        (hooks.forked)();
     }
 }

@@ -35,12 +35,13 @@ use crate::platform::{clock, stack};
 use crate::thread::current::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
+use crate::thread::wiped::is_wiped;
 use crate::thread::within::{inside, leave_recorder, within};
 use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
 use blockfile::layout::BlockHeader;
 use blockfile::record;
-use mode::{FILTERED, MATCHING_ONLY, MODE, OFF, SAMPLED, SUCCESS};
-use path::NEEDS_SLOW_PATH;
+use mode::{FILTERED, MATCHING_ONLY, OFF, SAMPLED, SUCCESS, modes};
+use path::needs_slow_path;
 use slow::SlowCall;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{
@@ -82,7 +83,9 @@ impl Call {
         let t = current();
         // SAFETY: the state of the running thread, which nobody else writes.
         unsafe {
-            if t.is_null() || MODE[usize::from(index)].load(Relaxed) == OFF || (*t).outer_stack != 0
+            if t.is_null()
+                || modes()[usize::from(index)].load(Relaxed) == OFF
+                || (*t).outer_stack != 0
             {
                 return enter_rarely(index, by_mpi_name);
             }
@@ -212,7 +215,7 @@ impl Call {
             let number = (*t).next_call - 1;
             header.open_call.store(number, Relaxed);
             (*t).seen.store((*t).rank.load(Relaxed) | number, Relaxed);
-            let start = if NEEDS_SLOW_PATH.load(Relaxed) {
+            let start = if needs_slow_path() {
                 slow::start(&mut *t)
             } else {
                 clock::ticks()
@@ -253,6 +256,7 @@ impl Drop for RunningCall {
     fn drop(&mut self) {
         // SAFETY: the state of the running thread.
         unsafe {
+            records::keep_to_own_memory(&mut *self.thread);
             close(&mut *self.thread);
         }
     }
@@ -278,6 +282,7 @@ pub fn jump_out(stack: usize) {
     if t.outer_stack == 0 || !stack::is_below(t.outer_stack, stack) {
         return;
     }
+    records::keep_to_own_memory(t);
     close(t);
     t.nested = 0;
     t.large.clear();
@@ -303,7 +308,7 @@ impl RunningCall {
         unsafe { (*thread).busy = 1 };
         // A signal handler of this thread must see it before anything of the record.
         compiler_fence(SeqCst);
-        let now = if NEEDS_SLOW_PATH.load(Relaxed) {
+        let now = if needs_slow_path() {
             // SAFETY: the state of the running thread.
             slow::stop(unsafe { &mut *thread })
         } else {
@@ -321,7 +326,7 @@ impl StoppedCall {
     /// Whether calls of the function that bring nothing are to be left out.
     #[inline(always)]
     pub fn left_out(&self, index: u16) -> bool {
-        MODE[usize::from(index)].load(Relaxed) & (SUCCESS | MATCHING_ONLY) != 0
+        modes()[usize::from(index)].load(Relaxed) & (SUCCESS | MATCHING_ONLY) != 0
     }
 
     /// Whether a call that is left out of the trace is recorded for matching only.
@@ -333,7 +338,7 @@ impl StoppedCall {
     /// Whether the filters have to be asked.
     #[inline(always)]
     pub fn filtered(&self, index: u16) -> bool {
-        MODE[usize::from(index)].load(Relaxed) & FILTERED != 0
+        modes()[usize::from(index)].load(Relaxed) & FILTERED != 0
     }
 
     /// Whether a call of function `index`, which names no communicator and moves no data, is left out by filters.
@@ -344,7 +349,7 @@ impl StoppedCall {
     /// Whether of polls only some are kept.
     #[inline(always)]
     pub fn sampled(&self, index: u16) -> bool {
-        MODE[usize::from(index)].load(Relaxed) & SAMPLED != 0
+        modes()[usize::from(index)].load(Relaxed) & SAMPLED != 0
     }
 
     /// The number of the call in its CallID.
@@ -383,8 +388,7 @@ impl StoppedCall {
         unsafe {
             let at = (*t).at;
             let start = self.start.wrapping_sub((*t).time_base);
-            let is_slow =
-                (start | self.duration) >> 32 != 0 || code != 0 || NEEDS_SLOW_PATH.load(Relaxed);
+            let is_slow = (start | self.duration) >> 32 != 0 || code != 0 || needs_slow_path();
             let args = if is_slow || total > ((*t).end as usize) - (at as usize) {
                 let call = SlowCall {
                     word,
@@ -457,10 +461,17 @@ fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
     // SAFETY: the state of the running thread.
     unsafe {
         if (*t).outer_stack == 0 {
-            if filter::begins() {
-                within(modes::set);
+            if filter::is_before() {
+                if is_wiped() {
+                    // With its parent's memory, which says what the parent was doing on this thread.
+                    hooks::forked();
+                    return ignored();
+                }
+                if filter::begins() {
+                    within(modes::set);
+                }
             }
-            if MODE[usize::from(index)].load(Relaxed) != OFF {
+            if modes()[usize::from(index)].load(Relaxed) != OFF {
                 return Call::enter(index, by_mpi_name);
             }
         }

@@ -1,6 +1,7 @@
 //! Mode of the calls of each function: the one thing that the hot path looks at.
 
 use crate::mpi::functions::COUNT;
+use crate::thread::wiped::WIPED;
 use std::sync::atomic::AtomicU8;
 
 /// Calls of the function are counted only.
@@ -16,5 +17,8 @@ pub const SAMPLED: u8 = 8;
 /// Flag: calls are left out of the trace but recorded for matching, because messages depend on them.
 pub const MATCHING_ONLY: u8 = 16;
 
-/// Mode of each function's calls. All are `OFF` while recording is switched off.
-pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];
+/// Mode of the calls of each function. All are `OFF` while recording is switched off, before there are settings, and in forked children.
+#[inline(always)]
+pub fn modes() -> &'static [AtomicU8; COUNT] {
+    &WIPED.modes
+}

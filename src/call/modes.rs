@@ -4,12 +4,13 @@ use crate::blocks::own;
 use crate::call::filter::{self, ByteRange, Verdict};
 use crate::call::hooks;
 use crate::call::matching_only;
-use crate::call::mode::{FILTERED, MATCHING_ONLY, MODE, OFF, ON, SAMPLED, SUCCESS};
+use crate::call::mode::{FILTERED, MATCHING_ONLY, OFF, ON, SAMPLED, SUCCESS, modes};
 use crate::call::path;
 use crate::in_force;
 use crate::mpi::functions::{CLASSES, MOVES_MESSAGES, NAMES};
 use crate::mpi::types::MPI_Comm;
 use crate::thread::program_functions;
+use crate::thread::wiped::is_alone;
 use settings::{Polling, Setting, Settings};
 use std::sync::atomic::{
     AtomicBool,
@@ -50,7 +51,7 @@ pub fn stop() {
 
 /// No function's calls are recorded.
 pub fn all_off() {
-    MODE.iter().for_each(|m| m.store(OFF, Relaxed));
+    modes().iter().for_each(|m| m.store(OFF, Relaxed));
 }
 
 /// The mode of a function whose calls are not to be in the trace.
@@ -69,12 +70,12 @@ pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Byt
     match filter::verdict(index, number, comm, data) {
         Verdict::Record => false,
         Verdict::RecordLast => {
-            MODE[index].store(off(index), Relaxed);
+            modes()[index].store(off(index), Relaxed);
             false
         }
         Verdict::LeaveOut => true,
         Verdict::LeaveOutFromNow => {
-            MODE[index].store(off(index), Relaxed);
+            modes()[index].store(off(index), Relaxed);
             true
         }
         Verdict::WindowOver => {
@@ -84,8 +85,11 @@ pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Byt
     }
 }
 
-/// Sets for each function what becomes of its calls; nothing where there are no settings yet.
+/// Sets for each function what becomes of its calls; nothing where there are no settings yet, and in a forked child, where they stay off.
 pub fn set() {
+    if !is_alone() {
+        return;
+    }
     in_force::with(|settings| settings.map(set_by));
 }
 
@@ -105,7 +109,7 @@ fn set_by(settings: &Settings) {
     let on = wanted() && filter::is_open() && is_chosen;
     program_functions::switch(on);
     hooks::switched(on);
-    for (function, mode) in MODE.iter().enumerate() {
+    for (function, mode) in modes().iter().enumerate() {
         let name = NAMES[function].to_str().unwrap_or("P");
         let name = name.strip_prefix('P').unwrap_or(name);
         let value = match settings.setting_of(name, CLASSES[function]) {

@@ -3,19 +3,22 @@
 use crate::call::matching_only;
 use crate::counters;
 use crate::platform::clock::{self, READS_CPU_TIME};
+use crate::thread::wiped::WIPED;
 use blockfile::layout::Clock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-/// Whether anything else is read round a call than ticks of the time-stamp counter.
-pub static NEEDS_SLOW_PATH: AtomicBool = AtomicBool::new(true);
+/// Whether anything else is read round a call than ticks of the time-stamp counter. In forked children calls take the slow path, which
+/// knows them.
+#[inline(always)]
+pub fn needs_slow_path() -> bool {
+    !WIPED.only_ticks.load(Relaxed)
+}
 
 /// Notes what is read round calls, once it is known.
 pub fn choose() {
-    NEEDS_SLOW_PATH.store(
-        READS_CPU_TIME.load(Relaxed)
-            || counters::is_on()
-            || clock::source() != Clock::Tsc
-            || matching_only::is_on(),
-        Relaxed,
-    );
+    let needs_more = READS_CPU_TIME.load(Relaxed)
+        || counters::is_on()
+        || clock::source() != Clock::Tsc
+        || matching_only::is_on();
+    WIPED.only_ticks.store(!needs_more, Relaxed);
 }

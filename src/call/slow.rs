@@ -7,7 +7,7 @@ use crate::call::matching_only;
 use crate::call::modes;
 use crate::counters;
 use crate::platform::clock::{self, READS_CPU_TIME};
-use crate::thread::records::{make_room, put_any};
+use crate::thread::records::{self, make_room, put_any};
 use crate::thread::state::Thread;
 use crate::thread::within::within;
 use blockfile::define::{COUNTS, MATCHING_ONLY, MATCHING_ONLY_HEAD_BYTES};
@@ -18,6 +18,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Reads what the settings want before a call, and last the time. Ticks.
 #[cold]
 pub fn start(t: &mut Thread) -> u64 {
+    records::keep_to_own_memory(t);
     if READS_CPU_TIME.load(Relaxed) {
         t.cpu = clock::cpu();
     }
@@ -34,6 +35,7 @@ pub fn start(t: &mut Thread) -> u64 {
 #[cold]
 pub fn stop(t: &mut Thread) -> u64 {
     let now = clock::now();
+    records::keep_to_own_memory(t);
     if counters::is_on() {
         counted::after(t);
     }
@@ -45,6 +47,7 @@ pub fn stop(t: &mut Thread) -> u64 {
 #[cold]
 #[inline(never)]
 pub fn begin(t: &mut Thread, call: SlowCall) -> *mut u8 {
+    records::keep_to_own_memory(t);
     let number = t.next_call - 1;
     if std::mem::take(&mut t.for_matching_only) {
         return begin_for_matching(t, &call);

@@ -16,6 +16,7 @@ use crate::mpi::slots::{self, CodeAddress};
 use crate::platform::host;
 use crate::platform::say::{self, say};
 use crate::thread::current;
+use crate::thread::wiped::is_alone;
 use crate::thread::within::within;
 use blockfile::layout::ended;
 use std::ffi::{c_int, c_void};
@@ -191,7 +192,7 @@ pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
         let real = std::mem::transmute::<CodeAddress, unsafe extern "C-unwind" fn() -> c_int>(
             slots::real(2 * index::MPI_Finalize + P),
         );
-        if STATE.load(Relaxed) == INITIALIZED {
+        if STATE.load(Relaxed) == INITIALIZED && is_alone() {
             libraries::tell();
         }
         let call = Call::enter(index::MPI_Finalize as u16, P == 0);

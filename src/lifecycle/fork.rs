@@ -1,11 +1,14 @@
-//! Forked children: a child has its parent's memory and must not write to its parent's file. It records nothing.
+//! Forked children: a child has its parent's memory and must not write to its parent's file. It records nothing. The C library tells of those
+//! that fork makes; [`crate::thread::wiped`] tells of all others when they call.
 
 use crate::call::modes;
 use crate::lifecycle::state::{FINISHED, STATE};
 use crate::memory;
 use crate::mpi::slots;
 use crate::posix;
+use crate::thread::current;
 use crate::thread::program_functions;
+use crate::thread::records;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Has every child that is forked from now on record nothing.
@@ -17,6 +20,20 @@ pub fn watch() {
 }
 
 unsafe extern "C" fn in_forked_child() {
+    // SAFETY: the state of the running thread, which a child has a copy of.
+    if let Some(t) = unsafe { current().as_mut() }
+        // A record that is half written is the same as its parent's.
+        && t.outer_stack != 0
+        && t.busy == 0
+    {
+        records::leave_file(t);
+    }
+    stop();
+}
+
+/// Has this process, which is a forked child, record nothing. Nothing here waits for a lock or allocates: another thread of the parent's
+/// may have held the lock.
+pub fn stop() {
     STATE.store(FINISHED, Relaxed);
     memory::forked();
     modes::all_off();

@@ -11,9 +11,9 @@ use crate::mpi::functions::{FINGERPRINT, NAMES};
 use crate::platform::folder::Folders;
 use crate::platform::{clock, environment, host, launcher, program};
 use crate::posix;
-use crate::thread::begin;
 use crate::thread::state::Thread;
 use crate::thread::within::within;
+use crate::thread::{begin, wiped};
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
 use settings::{self, AtLimit, Settings};
 use std::ffi::CStr;
@@ -25,6 +25,7 @@ use std::sync::atomic::Ordering::Relaxed;
 static HOOKS: Hooks = Hooks {
     start_thread,
     switched: posix::switch,
+    forked: fork::stop,
 };
 
 /// Registers what calls need: before any of them is made, and before settings are in force.
@@ -34,11 +35,16 @@ pub fn register_hooks() {
 
 /// Makes the state of the running thread, and of the process at its first call. Null when nothing can be recorded.
 pub fn start_thread() -> *mut Thread {
+    if !wiped::is_alone() {
+        fork::stop();
+        return std::ptr::null_mut();
+    }
     within(|| {
         let store = own::store_or(|| {
             register_hooks();
             let store = open();
             if store.is_some() {
+                wiped::begin();
                 fork::watch();
                 posix::start();
             }

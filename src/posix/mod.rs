@@ -23,4 +23,4 @@ mod system;
 mod watch;
 
 pub use exports::at_load;
-pub use watch::{apply, is_alone, left_out, start, switch};
+pub use watch::{apply, left_out, start, switch};

@@ -13,15 +13,13 @@ use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
 use crate::platform::errno::{errno, set_errno};
 use crate::thread::begin;
 use crate::thread::current;
+use crate::thread::wiped::is_alone;
 use crate::thread::within::inside;
 use blockfile::operation::OUTSIDE;
 use blockfile::record::FUNCTION;
 use settings::{Posix, Settings};
 use std::ffi::{c_char, c_int};
-use std::sync::atomic::{
-    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64,
-    Ordering::{Relaxed, Release},
-};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// Nothing is recorded.
 const NOTHING: u8 = 0;
@@ -40,16 +38,6 @@ pub static ALSO_OUTSIDE: AtomicBool = AtomicBool::new(false);
 pub static COUNTERS: AtomicBool = AtomicBool::new(false);
 /// Calls that came while the recorder was busy on their thread: made by signal handlers.
 static INTERRUPTING: AtomicU64 = AtomicU64::new(0);
-
-/// A byte that is [`RECORDER`] in this process and 0 in every child, however it was forked, or [`UNKNOWN`] in both.
-static ALONE: AtomicPtr<u8> = AtomicPtr::new(&raw const ALWAYS as *mut u8);
-static ALWAYS: u8 = RECORDER;
-/// This is the process that records.
-const RECORDER: u8 = 1;
-/// The number of the process tells which one it is.
-const UNKNOWN: u8 = 2;
-/// Number of the process that records.
-static PROCESS: AtomicI64 = AtomicI64::new(0);
 
 /// Relation of an MPI function to files.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,27 +105,6 @@ pub fn switch(on: bool) {
 
 /// The process begins to record.
 pub fn start() {
-    // SAFETY: a new mapping; the system says whether it can be wiped.
-    unsafe {
-        let page = libc::mmap(
-            std::ptr::null_mut(),
-            4096,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        );
-        if page == libc::MAP_FAILED {
-            return;
-        }
-        PROCESS.store(process(), Relaxed);
-        // Linux before 4.14 cannot.
-        let is_wiped = libc::madvise(page, 4096, libc::MADV_WIPEONFORK) == 0;
-        let byte = page.cast::<u8>();
-        byte.write(if is_wiped { RECORDER } else { UNKNOWN });
-        // Whoever finds the byte by its address reads what was written there.
-        ALONE.store(byte, Release);
-    }
     // SAFETY: the handler is a function of this library, which is never unloaded.
     unsafe { libc::pthread_atfork(None, Some(descriptors::share), None) };
 }
@@ -154,29 +121,6 @@ pub fn left_out() -> [(u64, &'static str); 2] {
             "file calls on descriptors from 65536 on",
         ),
     ]
-}
-
-/// Whether this is the process that records, and no child that has its memory.
-#[inline(always)]
-pub fn is_alone() -> bool {
-    // SAFETY: one byte of a page that is never unmapped.
-    match unsafe { ALONE.load(Relaxed).read_volatile() } {
-        RECORDER => true,
-        UNKNOWN => is_recorder(),
-        _ => false,
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn is_recorder() -> bool {
-    process() == PROCESS.load(Relaxed)
-}
-
-/// Number of this process, from the kernel: old C libraries remember that of the parent.
-fn process() -> i64 {
-    // SAFETY: a system call without arguments, which cannot fail.
-    unsafe { libc::syscall(libc::SYS_getpid) }
 }
 
 /// The state of the running thread, if anything at all may be recorded in it. `fd` is what the call is on, -1 for none.

@@ -1,5 +1,5 @@
 //! The threads of the traced program: the state of each ([`state`]), how it is reached ([`mod@current`], [`registry`]), begun ([`begin`])
-//! and given on ([`retire`]), and how records are written into its block ([`records`]).
+//! and given on ([`retire`]), how records are written into its block ([`records`]), and how a forked child is known ([`wiped`]).
 
 pub(crate) mod begin;
 pub(crate) mod callids;
@@ -11,6 +11,7 @@ pub(crate) mod registry;
 pub(crate) mod retire;
 pub(crate) mod state;
 pub(crate) mod tids;
+pub(crate) mod wiped;
 pub(crate) mod within;
 
 pub use current::current;

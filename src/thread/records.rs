@@ -5,6 +5,7 @@ use crate::blocks::{Block, memory};
 use crate::platform::clock;
 use crate::thread::callids;
 use crate::thread::state::Thread;
+use crate::thread::wiped::{is_alone, is_wiped};
 use crate::thread::within::BusyGuard;
 use blockfile::args::ByteCursor;
 use blockfile::define::{
@@ -14,7 +15,7 @@ use blockfile::encode::RecordHead;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
 use blockfile::record::{self, RecordBase};
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// CallIDs that a thread reserves at a time.
 const CALLIDS_RESERVED: u64 = 1024;
@@ -70,6 +71,11 @@ pub fn reserve_calls(t: &mut Thread) {
 /// Changes to a new block.
 fn change_block(t: &mut Thread, now: u64, call: u64) {
     let _busy = BusyGuard::new(t);
+    if !is_alone() {
+        // Nobody will read it, and what the file has room for is the parent's.
+        use_own_memory(t, now, call);
+        return;
+    }
     // SAFETY: the thread's own block. A call that is still running goes on in the next one; that it stands in this one, too,
     // misleads nobody, as only a thread's last block counts.
     let open = unsafe {
@@ -98,6 +104,33 @@ fn change_block(t: &mut Thread, now: u64, call: u64) {
     t.block = next.unwrap_or_else(|| private_block(t));
     // A definition has the number of the next call, and the record of the running one may follow it.
     begin_block(t, now, call.min(t.next_call.saturating_sub(1)), open);
+}
+
+/// Where nobody looks for the call that a thread of a forked child is in.
+static UNSEEN: AtomicU64 = AtomicU64::new(0);
+
+/// Has `t` write to memory of its own from here on if this is a forked child: its block is its parent's. No record may be half written.
+pub fn keep_to_own_memory(t: &mut Thread) {
+    if is_wiped() {
+        leave_file(t);
+    }
+}
+
+/// Has `t`, a thread of a forked child, write to memory of its own from here on, if it does not yet.
+#[cold]
+pub fn leave_file(t: &mut Thread) {
+    if !std::ptr::eq(t.seen, &UNSEEN) {
+        t.seen = &UNSEEN;
+        use_own_memory(t, t.time_base, t.next_call.saturating_sub(1));
+    }
+}
+
+/// Has `t` begin its private block.
+fn use_own_memory(t: &mut Thread, now: u64, call: u64) {
+    t.seen = &UNSEEN;
+    t.discarding = true;
+    t.block = private_block(t);
+    begin_block(t, now, call, (0, 0, 0));
 }
 
 /// Memory of the thread's own to write to when the file cannot grow; what is in it is lost.
@@ -224,7 +257,7 @@ pub fn put_any(t: &mut Thread, mut head: RecordHead, time: u64, code: i32, paylo
         head.start = time.wrapping_sub(t.time_base) as u32;
         head.call = call.wrapping_sub(t.call_base) as u32;
     };
-    let lasting = is_lasting(head.word & record::FUNCTION);
+    let lasting = is_lasting(head.word & record::FUNCTION) && is_alone();
     if payload.len() <= room && code == 0 {
         place(t, &mut head, payload.len());
         put(t, head, payload);

@@ -8,6 +8,7 @@ use crate::thread::current;
 use crate::thread::current::set_current;
 use crate::thread::state::Thread;
 use crate::thread::tids;
+use crate::thread::wiped::is_alone;
 use crate::thread::within::within;
 use parking_lot::Mutex;
 use std::ffi::c_void;
@@ -66,7 +67,7 @@ unsafe extern "C" fn ended(t: *mut c_void) {
     };
     // SAFETY: the state of the running thread, which nobody else touches.
     let t = unsafe { state.as_mut() };
-    if t.outer_stack != 0 || t.number == 0 || current() != state.as_ptr() {
+    if t.outer_stack != 0 || t.number == 0 || current() != state.as_ptr() || !is_alone() {
         return;
     }
     // From here on a call of this thread, in another key's destructor, is that of a new one.

@@ -15,6 +15,7 @@ mod misc;
 mod pack;
 
 use crate::lifecycle::state;
+use crate::thread::wiped::is_alone;
 use crate::thread::within::within;
 use parking_lot::Mutex;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -38,7 +39,7 @@ static MERGED: AtomicPtr<c_char> = AtomicPtr::new(c"0".as_ptr().cast_mut());
 
 /// Whether events are logged: between MPI_Init and MPE_Finish_log.
 fn is_logging() -> bool {
-    state::is_running() && !FINISHED.load(Relaxed)
+    state::is_running() && !FINISHED.load(Relaxed) && is_alone()
 }
 
 /// The name that the program has given the log, relative to the directory of the files.

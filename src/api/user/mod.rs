@@ -11,10 +11,10 @@ use crate::lifecycle::open;
 use crate::platform::clock;
 use crate::platform::errno::errno;
 use crate::platform::errno::set_errno;
-use crate::posix;
 use crate::thread::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
+use crate::thread::wiped::is_alone;
 use crate::thread::within::BusyGuard;
 use crate::thread::within::inside;
 use blockfile::define::USER_EVENT;
@@ -60,7 +60,7 @@ fn ready() -> Option<*mut Thread> {
         INTERRUPTING.fetch_add(1, Relaxed);
         return None;
     }
-    posix::is_alone().then_some(t)
+    is_alone().then_some(t)
 }
 
 /// Makes the thread's state, at its first event.

@@ -197,6 +197,18 @@ fn children_of_every_kind() {
     }
 }
 
+/// Children by `_Fork` and by the system calls fork and clone, of which the C library tells nobody: they call MPI as their parent does, and
+/// nothing of it is in the parent's trace.
+#[test]
+fn children_that_nobody_tells_of() {
+    for mpi in installed() {
+        let run = ran(&TraceSetup::new(mpi, 2), "forks", &[]);
+        run.holds_calls(&run.made());
+        enter("children that nobody tells of", &run, mpi);
+        assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
+    }
+}
+
 /// A rank that executes another program in its place: what it does before and after MPI is not the trace's.
 #[test]
 fn a_rank_that_executes_another_program() {
