@@ -15,6 +15,8 @@ const LONGEST_FORMAT: usize = 4096;
 const LONGEST_STRING: usize = 1 << 20;
 /// Most conversions: so many that words which the caller did not give are still on its stack.
 const MAX_CONVERSIONS: usize = 128;
+/// Most that the widths and precisions of a format may add up to, bytes: the C library makes so much of it, whatever is kept.
+const MOST_WIDTH: u64 = 64 << 10;
 /// Room for nearly every text, bytes.
 const USUAL_TEXT: usize = 1024;
 
@@ -29,8 +31,8 @@ unsafe extern "C" {
 }
 
 /// The text, at most `longest` bytes of it, that the format which is the first of `arguments` gives with the others; `None`
-/// if there is no format, or an empty one. A format that asks for what is not there, or for what is not supported (`%n`, wide characters,
-/// arguments by position), is itself the text.
+/// if there is no format, or an empty one. A format that asks for what is not there, for much more than is kept, or for what is not
+/// supported (`%n`, wide characters, arguments by position), is itself the text.
 ///
 /// # Safety
 /// As [`Arguments::word`].
@@ -48,6 +50,7 @@ pub unsafe fn text(mut arguments: Arguments, longest: usize) -> Option<String> {
     let mut walk = FormatWalk {
         format: format.iter().copied().peekable(),
         arguments,
+        width: 0,
     };
     // SAFETY: by the caller.
     if unsafe { walk.all() }.is_none() {
@@ -80,6 +83,8 @@ pub unsafe fn text(mut arguments: Arguments, longest: usize) -> Option<String> {
 struct FormatWalk<'f> {
     format: Peekable<Copied<slice::Iter<'f, u8>>>,
     arguments: Arguments,
+    /// Sum of the widths and precisions so far, bytes.
+    width: u64,
 }
 
 impl FormatWalk<'_> {
@@ -109,7 +114,8 @@ impl FormatWalk<'_> {
     unsafe fn conversion(&mut self) -> Option<()> {
         while self.format.next_if(|c| b"-+ #0'I".contains(c)).is_some() {}
         // SAFETY: by the caller.
-        unsafe { self.number() };
+        let width = unsafe { self.number() };
+        self.width = self.width.saturating_add(width.unsigned_abs());
         let mut most = usize::MAX;
         if self.format.next_if_eq(&b'.').is_some() {
             // SAFETY: by the caller.
@@ -122,7 +128,15 @@ impl FormatWalk<'_> {
             long |= size == b'l';
             long_double |= size == b'L';
         }
-        match self.format.next()? {
+        let kind = self.format.next()?;
+        // That of a string says how much of it is wanted at most.
+        if most != usize::MAX && kind != b's' {
+            self.width = self.width.saturating_add(most as u64);
+        }
+        if self.width > MOST_WIDTH {
+            return None;
+        }
+        match kind {
             b'%' | b'm' => {}
             b'c' | b's' if long => return None,
             b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'p' | b'c' => {
@@ -340,6 +354,33 @@ mod tests {
             with(many.as_ptr(), &[]).unwrap().len(),
             2 * MAX_CONVERSIONS + 2
         );
+    }
+
+    /// They take the C library half a minute and gigabytes, whatever is kept of the text.
+    #[test]
+    fn formats_that_are_much_too_wide_are_text_themselves() {
+        let (int_max, int_min) = (i32::MAX as u64, i32::MIN as u32 as u64);
+        for (format, words) in [
+            (c"%*d", [int_max, 1]),
+            (c"%*d", [int_min, 1]),
+            (c"%.*d", [int_max, 1]),
+            (c"%2147483647d", [1, 0]),
+            (c"%99999999999999999999d", [1, 0]),
+            (c"%.200000000f", [0, 0]),
+            (c"%40000d%40000d", [1, 2]),
+            (c"%.1000000e", [0, 0]),
+        ] {
+            let expected = format.to_str().unwrap();
+            assert_eq!(with(format.as_ptr(), &words).as_deref(), Some(expected));
+        }
+        let name = c"name".as_ptr().addr() as u64;
+        let most = c"%.2147483647s|%.*s".as_ptr();
+        assert_eq!(
+            with(most, &[name, int_max, name]).as_deref(),
+            Some("name|name")
+        );
+        // A negative precision counts as none.
+        assert_eq!(with(c"%.*d".as_ptr(), &[int_min, 3]).as_deref(), Some("3"));
     }
 
     #[test]

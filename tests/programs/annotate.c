@@ -90,6 +90,7 @@ int main(int argc, char **argv)
     /* Formats that must not be followed are text themselves. */
     MPI_Pcontrol(2, "count%n", &untouched);
     MPI_Pcontrol(2, "name %s", (char *)16);
+    MPI_Pcontrol(2, "wide %.*f", 2147483647, 1.0);
     CHECK(untouched == 7);
     MPI_Pcontrol(2, "end phase %d", 1);
     return end();

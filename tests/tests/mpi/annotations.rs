@@ -25,7 +25,7 @@ fn annotations(rank: usize) -> Vec<(u64, String)> {
         format!("note of rank {rank}"),
         format!("thread of rank {rank}"),
     ];
-    let all: [(u64, &str); 11] = [
+    let all: [(u64, &str); 12] = [
         (4096, "begin phase 1"),
         (4097, arguments),
         (17, &of_rank[0]),
@@ -36,7 +36,8 @@ fn annotations(rank: usize) -> Vec<(u64, String)> {
         (4100, &of_rank[1]),
         (4101, "count%n"),
         (4102, "name %s"),
-        (4103, "end phase 1"),
+        (4103, "wide %.*f"),
+        (4104, "end phase 1"),
     ];
     all.map(|(key, text)| (key, text.to_owned())).into()
 }
