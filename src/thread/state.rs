@@ -13,7 +13,7 @@ pub struct Thread {
     pub outer_stack: usize,
     /// MPI calls that are made inside that one.
     pub nested: u32,
-    /// Number of nested activities of the recorder. Code that calls libc meanwhile, be it a signal handler, is passed through,
+    /// 1 while the recorder works on the thread, else 0. Code that calls libc meanwhile, be it a signal handler, is passed through,
     /// because a record may be half written.
     pub busy: u32,
     /// Number in the order of first calls.

@@ -8,20 +8,21 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::compiler_fence;
 
-/// While this lives the recorder is busy on the thread.
-pub struct BusyGuard(*mut Thread);
+/// While this lives the recorder is busy on the thread. Its end restores what was before, whatever a call of a signal handler has left.
+pub struct BusyGuard {
+    thread: *mut Thread,
+    before: u32,
+}
 
 impl BusyGuard {
     /// Busy from here on. `t` may be null.
     #[inline(always)]
     pub fn new(t: *mut Thread) -> BusyGuard {
         // SAFETY: null, or the state of the running thread, which nobody else writes.
-        if let Some(t) = unsafe { t.as_mut() } {
-            t.busy += 1;
-        }
+        let before = unsafe { t.as_mut() }.map_or(0, |t| std::mem::replace(&mut t.busy, 1));
         // Before anything of a record is written, as a signal handler of this thread sees it.
         compiler_fence(SeqCst);
-        BusyGuard(t)
+        BusyGuard { thread: t, before }
     }
 }
 
@@ -30,8 +31,8 @@ impl Drop for BusyGuard {
     fn drop(&mut self) {
         compiler_fence(SeqCst);
         // SAFETY: as above; states live until the process ends.
-        if let Some(t) = unsafe { self.0.as_mut() } {
-            t.busy -= 1;
+        if let Some(t) = unsafe { self.thread.as_mut() } {
+            t.busy = self.before;
         }
     }
 }

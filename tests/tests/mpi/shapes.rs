@@ -209,6 +209,15 @@ fn children_that_nobody_tells_of() {
     }
 }
 
+/// A signal handler that calls MPI while the recorder works on the thread.
+#[test]
+fn handlers_that_interrupt_the_recorder() {
+    for mpi in installed() {
+        let run = ran(&TraceSetup::new(mpi, 2), "handlers", &[]);
+        is_sound(&run);
+    }
+}
+
 /// A rank that executes another program in its place: what it does before and after MPI is not the trace's.
 #[test]
 fn a_rank_that_executes_another_program() {
