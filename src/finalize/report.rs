@@ -145,7 +145,7 @@ pub fn later(world: &World, settings: &Settings, base: &Path, calls: u64) {
         return;
     };
     let folder = store.path().parent().unwrap_or(Path::new("."));
-    let folder = quoted(&folder.display().to_string());
+    let folder = path_quoted(&folder.display().to_string());
     say!(
         "trace: {}, {}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover {} {folder}` makes the trace",
         plural(world.size as u64, "rank"),
@@ -159,11 +159,14 @@ pub fn later(world: &World, settings: &Settings, base: &Path, calls: u64) {
 fn recover_options(settings: &Settings, base: &Path) -> String {
     let to = base.parent().filter(|to| !to.as_os_str().is_empty());
     let to = to.map(shown).filter(|to| !to.is_empty());
-    let mut options = format!("--dir {}", quoted(to.as_deref().unwrap_or(".")));
+    let mut options = format!("--dir {}", path_quoted(to.as_deref().unwrap_or(".")));
     if settings.output != "%p"
         && let Some(name) = base.file_name()
     {
-        options += &format!(" --output {}", quoted(&name.to_string_lossy()));
+        let name = name.to_string_lossy();
+        // A name that begins as an option does is the value of this one where it stands in the same word.
+        let between = if name.starts_with('-') { '=' } else { ' ' };
+        options += &format!(" --output{between}{}", quoted(&name));
     }
     let wanted = OutputSet {
         otf2: false,
@@ -209,6 +212,14 @@ fn quoted(name: &str) -> String {
     match !name.is_empty() && name.chars().all(is_plain) {
         true => name.to_owned(),
         false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
+}
+
+/// The name of a file or folder as a shell and a command take it: none that begins as an option does.
+fn path_quoted(path: &str) -> String {
+    match path.starts_with('-') {
+        true => quoted(&format!("./{path}")),
+        false => quoted(path),
     }
 }
 
@@ -261,7 +272,7 @@ impl FinalReport<'_> {
         line += &parts.join(", ");
         line += &format!(", merge {:.2} s", self.seconds);
         if let Some(slog2) = self.slog2() {
-            line += &format!("; next: mpitrace report {}", quoted(&shown(slog2)));
+            line += &format!("; next: mpitrace report {}", path_quoted(&shown(slog2)));
         }
         say!("{line}");
         if self.lacks_dumpi {

@@ -16,6 +16,11 @@ static USE_TSC: AtomicBool = AtomicBool::new(false);
 static OFFSET: AtomicI64 = AtomicI64::new(0);
 static DRIFT: AtomicI64 = AtomicI64::new(0);
 
+/// Most by which a clock is wrong in a test: a hundred years, ns.
+const MAX_TEST_OFFSET_NS: i64 = 100 * 365 * 86400 * 1_000_000_000;
+/// Most by which a clock is too fast or too slow in a test, ns per s: it goes twice as fast, or not at all.
+const MAX_TEST_DRIFT: i64 = 1_000_000_000;
+
 /// Chooses the source. The kernel itself must trust the counter: it then keeps time with it. `TRACE_CLOCK=monotonic` does
 /// without the counter.
 pub fn init() {
@@ -42,15 +47,21 @@ fn is_counter_trusted() -> bool {
 }
 
 /// `TRACE_TEST_CLOCK=OFFSET,DRIFT` makes the clock of rank r wrong by r times as many ns, and ns per s, and the ranks count as
-/// running under kernels of their own: what several hosts are like, for tests on one.
+/// running under kernels of their own: what several hosts are like, for tests on one. A value by which no clock is wrong counts as none.
 fn wrong() -> Option<(i64, i64)> {
     let text = environment::var("TRACE_TEST_CLOCK")?;
     let (offset, drift) = text.split_once(',')?;
     let rank = i64::from(launcher::rank()?);
     Some((
-        rank * offset.parse::<i64>().ok()?,
-        rank * drift.parse::<i64>().ok()?,
+        times(offset, rank, MAX_TEST_OFFSET_NS)?,
+        times(drift, rank, MAX_TEST_DRIFT)?,
     ))
+}
+
+/// The number in a text times the rank; `None` where it is beyond `most` to either side.
+fn times(text: &str, rank: i64, most: i64) -> Option<i64> {
+    let wrong = text.parse::<i64>().ok()?.checked_mul(rank)?;
+    (-most..=most).contains(&wrong).then_some(wrong)
 }
 
 /// Whether the clock is not that of other ranks of this machine.
@@ -171,5 +182,21 @@ pub fn reading() -> ClockReading {
         realtime: posix(libc::CLOCK_REALTIME)
             .wrapping_sub(posix(libc::CLOCK_MONOTONIC).wrapping_sub(monotonic)),
         cpu: cpu(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::times;
+
+    #[test]
+    fn clocks_are_wrong_by_no_more_than_numbers_can_say() {
+        assert_eq!(times("-5", 3, 100), Some(-15));
+        assert_eq!(times("50", 3, 100), None);
+        for text in ["9223372036854775807", "-9223372036854775808", "x"] {
+            for rank in [1, 2] {
+                assert_eq!(times(text, rank, i64::MAX - 1), None);
+            }
+        }
     }
 }

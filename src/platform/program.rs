@@ -1,8 +1,16 @@
 //! What the program of this process is called, in names of files and in reports.
 
+use std::sync::OnceLock;
+
 /// The name: of the program's file without its folder; of what an interpreter runs, that of the script without folder and ending, or of
-/// the module.
+/// the module. It stays what it was when this was asked first: after chroot, or when the main thread has ended, the system no longer tells.
 pub fn name() -> String {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(look).clone()
+}
+
+/// The name, as the system tells it now.
+fn look() -> String {
     let file = std::env::current_exe()
         .ok()
         .and_then(|path| {

@@ -168,6 +168,32 @@ fn names_with_blanks_and_other_letters() {
     }
 }
 
+/// The line that says what to do next is one that the command takes, of a name that looks like an option, too.
+#[test]
+fn a_name_that_begins_as_an_option() {
+    for mpi in installed() {
+        let folder = TestFolder::new(&format!("{}-option", mpi.suffix()));
+        let mut command = reported(mpi, &compiled(mpi), folder.path(), &["4"]);
+        command.env("TRACE_OUTPUT", "-rf");
+        let finished = succeeds(&mut command);
+        let next = "; next: mpitrace report ./-rf.slog2";
+        assert!(finished.stderr.contains(next), "{}", finished.story());
+        assert!(folder.path().join("-rf.slog2").exists());
+    }
+}
+
+/// A program whose main thread has ended before MPI_Finalize, of which the system no longer tells the name.
+#[test]
+fn a_program_whose_main_thread_has_ended() {
+    for mpi in installed() {
+        let folder = TestFolder::new(&format!("{}-main", mpi.suffix()));
+        let program = Program::c("main_ends").compile(mpi);
+        let finished = succeeds(&mut reported(mpi, &program, folder.path(), &[]));
+        let slog2 = folder.path().join("main_ends.slog2");
+        assert!(slog2.exists(), "{}", finished.story());
+    }
+}
+
 #[test]
 fn a_program_with_the_longest_name() {
     for mpi in installed() {
