@@ -256,7 +256,7 @@ impl Drop for RunningCall {
     fn drop(&mut self) {
         // SAFETY: the state of the running thread.
         unsafe {
-            records::keep_to_own_memory(&mut *self.thread);
+            // No more than this: what is larger would not be put in place, and each call would store this value for it.
             close(&mut *self.thread);
         }
     }
