@@ -1,7 +1,7 @@
 # For Spack: builds a release from its sources. ci/release fills in what stands between @ signs.
 #
-# The file goes into a repository of packages as packages/libtrace/package.py. It was written by Spack's documentation, and not tried:
-# Spack could not be had where it was written.
+# The file goes into a repository of packages: as packages/libtrace/package.py, or from Spack 1.0 on as
+# spack_repo/NAMESPACE/packages/libtrace/package.py. Spack 0.23 found out by it what to build. That it builds was not tried.
 
 import os
 
