@@ -24,7 +24,7 @@ pub struct WipedPage {
     pub only_ticks: AtomicBool,
     /// State of the part of the run that is to be recorded ([`crate::call::filter`]).
     pub window: AtomicU8,
-    /// Which process this is: one of the numbers below, and 0 in children and before recording begins.
+    /// The kind of process that this is: one of the numbers below, and 0 in children and before recording begins.
     process: AtomicU8,
 }
 

@@ -151,7 +151,7 @@ impl FunctionSet {
         self.categories = categories;
     }
 
-    /// Which functions with a number are kept, by id.
+    /// The functions with a number: whether each is kept, by id.
     fn by_id(&self) -> Vec<bool> {
         let kept = functions::all().iter().zip(&self.kept);
         kept.map(|(function, &kept)| {

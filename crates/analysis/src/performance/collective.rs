@@ -83,7 +83,7 @@ impl OperationQueue {
 
     /// A rank comes to the operation whose number it has.
     pub(super) fn come_to(&mut self, rank: &RankInOperation, arrival: Arrival) {
-        let number = rank.number;
+        let (number, size) = (rank.number, self.size);
         while self.first + self.kept.len() as u64 <= number {
             if self.kept.len() == MAX_PENDING {
                 self.kept.pop_front();
@@ -92,8 +92,7 @@ impl OperationQueue {
             }
             self.kept.push_back(Operation::default());
         }
-        let at = number.checked_sub(self.first);
-        let Some(operation) = at.and_then(|at| self.kept.get_mut(at as usize)) else {
+        let Some(operation) = self.operation_mut(number) else {
             return;
         };
         operation.came += 1;
@@ -105,7 +104,7 @@ impl OperationQueue {
         match (rank.role.needs, &mut *by_rank) {
             (Needs::Lower, RankArrivals::Lower(lower)) => lower.add(rank.rank, arrival),
             (Needs::Lower, _) => {
-                let mut lower = LowerArrivals::new(self.size);
+                let mut lower = LowerArrivals::new(size);
                 lower.add(rank.rank, arrival);
                 *by_rank = RankArrivals::Lower(lower);
             }
@@ -138,8 +137,7 @@ impl OperationQueue {
         lane: u32,
         neighbours: Option<&[i32]>,
     ) -> Option<LastOfSome> {
-        let at = usize::try_from(rank.number.checked_sub(self.first)?).ok()?;
-        let operation = self.kept.get(at)?;
+        let operation = self.operation(rank.number)?;
         // Of an intercommunicator, all of both sides come together, but a root needs the other side only.
         let everyone = || {
             let mut needed = operation.sides[0].others(lane);
@@ -180,13 +178,21 @@ impl OperationQueue {
         }
     }
 
-    fn operation(&mut self, number: u64) -> Option<&mut Operation> {
-        let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
+    fn place(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.first)?).ok()
+    }
+
+    fn operation(&self, number: u64) -> Option<&Operation> {
+        self.kept.get(self.place(number)?)
+    }
+
+    fn operation_mut(&mut self, number: u64) -> Option<&mut Operation> {
+        let at = self.place(number)?;
         self.kept.get_mut(at)
     }
 
     /// Whether ranks have yet to come to an operation without whom this one cannot leave it.
-    pub(super) fn lacks(&mut self, rank: &RankInOperation) -> bool {
+    pub(super) fn lacks(&self, rank: &RankInOperation) -> bool {
         let size = self.size;
         let operation = self.operation(rank.number);
         operation.is_some_and(|operation| match (rank.role.needs, rank.part) {
@@ -198,13 +204,13 @@ impl OperationQueue {
 
     /// A lane leaves an operation that lacks ranks. Gives the lane that did so before.
     pub(super) fn leave_early(&mut self, number: u64, lane: u32) -> Option<u32> {
-        self.operation(number)?.left_early.replace(lane)
+        self.operation_mut(number)?.left_early.replace(lane)
     }
 
     /// The lane that was the last to leave an operation to which this rank has just come, if it lacked none but this one.
     pub(super) fn left_early(&mut self, rank: &RankInOperation) -> Option<u32> {
         let size = self.size;
-        let operation = self.operation(rank.number)?;
+        let operation = self.operation_mut(rank.number)?;
         let is_awaited = rank.part == Part::Root && rank.role.needs == Needs::Root;
         match is_awaited || operation.came == size {
             true => operation.left_early.take(),

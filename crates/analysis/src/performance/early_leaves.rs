@@ -56,11 +56,7 @@ impl WaitPass<'_> {
             // What the replays did not know when the call ended.
             let [had, ended] = early.clocks;
             let needed = later(&had, &arrival.clocks);
-            let running = match &mut lane.call {
-                Some(call) => &mut call.begun.clocks,
-                None => &mut lane.clocks,
-            };
-            for (nth, clock) in running.iter_mut().enumerate() {
+            for (nth, clock) in lane.running_clocks().iter_mut().enumerate() {
                 *clock += needed[nth] - ended[nth];
             }
             if let Some(call) = &mut lane.call {

@@ -286,7 +286,7 @@ pub(super) struct ThreadLane {
     pub incoming: super::message::IncomingMessages,
     /// Clocks at the end of the focus, once it has come.
     pub end_clocks: Option<ReplayClocks>,
-    /// Its latest collective calls that ended before all had come whom they needed, in order.
+    /// Collective calls of the lane that ended before all had come whom they needed, in order; the latest of them.
     pub early_leaves: Vec<EarlyLeave>,
 }
 
@@ -338,11 +338,19 @@ impl ThreadLane {
         }
     }
 
-    /// Until when it is known to be there, from its first state on: a main thread for ever, and others until their latest event.
+    /// From when and until when the thread is known to be there: a main thread always, and others from their first state to their latest event.
     pub(super) fn known_to_be_there(&self) -> (f64, f64) {
         match self.thread {
             0 => (f64::NEG_INFINITY, f64::INFINITY),
             _ => (self.used_from, self.now),
+        }
+    }
+
+    /// The clocks that go on with what the thread does: those of the call that it is in, if there is one.
+    pub(super) fn running_clocks(&mut self) -> &mut ReplayClocks {
+        match &mut self.call {
+            Some(call) => &mut call.begun.clocks,
+            None => &mut self.clocks,
         }
     }
 

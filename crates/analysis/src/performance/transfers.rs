@@ -158,15 +158,10 @@ impl WaitPass<'_> {
         };
         // What the replays did not know when the call ended.
         let needed = later(&probe.clocks[0], &message.clocks);
-        for (nth, assumption) in self.assumptions.iter().enumerate() {
-            let ended = needed[nth] + (probe.leave - message.sent) * assumption.transfer;
-            let shift = ended - probe.clocks[1][nth];
-            match &mut lane.call {
-                Some(call) => {
-                    call.begun.clocks[nth] += shift;
-                }
-                None => lane.clocks[nth] += shift,
-            }
+        for (nth, clock) in lane.running_clocks().iter_mut().enumerate() {
+            let transfer = self.assumptions[nth].transfer;
+            let ended = needed[nth] + (probe.leave - message.sent) * transfer;
+            *clock += ended - probe.clocks[1][nth];
         }
         if let Some(call) = &mut lane.call {
             call.needs = later(&call.begun.clocks, &message.clocks);
