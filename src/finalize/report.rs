@@ -6,8 +6,8 @@ use crate::blocks::own;
 use crate::mpi::world::World;
 use crate::platform::environment;
 use crate::platform::own_file;
-use crate::platform::say::say;
-use crate::platform::{host, program};
+use crate::platform::say::{on_first_rank, say};
+use crate::platform::{host, launcher, program};
 use merge::dumpi;
 use settings::{DebugSet, MAX_DUMPI_RANKS, OutputSet, Settings};
 use std::path::{Path, PathBuf};
@@ -275,6 +275,11 @@ impl FinalReport<'_> {
             line += &format!("; next: mpitrace report {}", path_quoted(&shown(slog2)));
         }
         say!("{line}");
+        if let (1, Some(started @ 2..)) = (self.world.size, launcher::size()) {
+            on_first_rank(&format!(
+                "trace: MPI_COMM_WORLD has this rank only, though the launcher has started {started}: if it is that of another MPI, each rank ran alone and has a trace of its own"
+            ));
+        }
         if self.lacks_dumpi {
             say!(
                 "trace: no DUMPI files, as there are more than {MAX_DUMPI_RANKS} ranks: TRACE_OUTPUTS=slog2,dumpi writes a file for each"
@@ -389,7 +394,7 @@ pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: 
     line.push('\n');
     let written = own_file::append(&environment::home().join(&path), &line, &is_counts);
     if let Err(e) = written {
-        crate::platform::say::on_first_rank(&format!("trace: {path}: {e}"));
+        on_first_rank(&format!("trace: {path}: {e}"));
     }
 }
 

@@ -153,6 +153,37 @@ fn ranks_that_are_waited_for_are_named_once() {
 }
 
 #[test]
+fn ranks_that_another_mpi_has_started_are_told_of_once() {
+    let launchers = [
+        (Mpi::Mpich, Mpi::OpenMpi),
+        (Mpi::OpenMpi, Mpi::Mpich),
+        (Mpi::Mpich, Mpi::Mpich),
+    ];
+    for (mpi, launched_by) in launchers {
+        if !mpi.installed() || !launched_by.installed() {
+            continue;
+        }
+        let folder = TestFolder::new("partly-launcher");
+        let mut command = launched_by.mpiexec(2);
+        command.arg("env");
+        command.arg(format!("LD_PRELOAD={}", tests::recorder().display()));
+        command.arg(Program::c("partly").compile(mpi));
+        command
+            .env("TRACE_DIR", folder.path())
+            .env("TRACE_TMPDIR", folder.path());
+        let finished = process::run(&mut command, LIMIT);
+        let story = format!("{mpi:?} by {launched_by:?}: {}", finished.story());
+        let (traces, told) = match mpi == launched_by {
+            true => (1, 0),
+            false => (2, 1),
+        };
+        assert_eq!(lines(&finished, " calls, ").len(), traces, "{story}");
+        let said = "MPI_COMM_WORLD has this rank only, though the launcher has started 2:";
+        assert_eq!(lines(&finished, said).len(), told, "{story}");
+    }
+}
+
+#[test]
 fn settings_that_differ_are_said_once() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let folder = TestFolder::new("partly-settings");
