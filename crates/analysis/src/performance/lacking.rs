@@ -1,6 +1,6 @@
 //! Calls of which a file holds less than waits are found by: what their categories lack.
 
-use super::role::{CategoryRole, OneSidedStep};
+use super::role::{CategoryRole, Members, OneSidedStep};
 use trace_model::Category;
 
 /// What the infos of a category do not tell.
@@ -14,11 +14,17 @@ pub(super) enum Lack {
     Partners,
     /// The intercommunicator that is made.
     Sides,
+    /// The communicator that a group makes, whose ranks come together.
+    Group,
+    /// The messages, in a file that has arguments of other transfers: DUMPI does not have the function.
+    Messages,
+    /// The request by which a send or a partitioned receive is completed.
+    Completion,
 }
 
 impl Lack {
     /// What is said of so many calls.
-    const WORDS: [(Lack, &str); 4] = [
+    const WORDS: [(Lack, &str); 7] = [
         (
             Lack::Arguments,
             "calls of functions that the file has no arguments of: they are taken to be on MPI_COMM_WORLD, and waits for what they begin and on what they make are not counted",
@@ -35,11 +41,29 @@ impl Lack {
             Lack::Sides,
             "calls that make or merge an intercommunicator, which the file does not tell: waits in collective calls on that may be missing or wrong",
         ),
+        (
+            Lack::Group,
+            "calls in which a group makes a communicator, which the file does not tell: waits there are not counted",
+        ),
+        (
+            Lack::Messages,
+            "calls that send or receive of which the file has no arguments: their messages are not drawn, and waits for these are not counted",
+        ),
+        (
+            Lack::Completion,
+            "sends begun, or partitioned receives, of which the file does not tell the request: the time in which a call waits for them counts as transfer",
+        ),
     ];
 
-    fn of(category: &Category, role: CategoryRole, has_arguments: bool) -> Option<Lack> {
-        let tells = |name: &[u8]| category.info_keys.iter().any(|key| key.0.ends_with(name));
+    fn of(category: &Category, role: CategoryRole, told: ToldArguments) -> Option<Lack> {
+        let tells = |name: &[u8]| tells(category, name);
         let name = category.function_name();
+        let is_partitioned =
+            name.starts_with("MPI_Psend_init") || name.starts_with("MPI_Precv_init");
+        let is_transfer = is_partitioned || is_transfer(role);
+        if told.of_transfers && is_transfer && category.info_keys.is_empty() {
+            return Some(Lack::Messages);
+        }
         let matters = matches!(
             role,
             CategoryRole::Collective(_)
@@ -48,7 +72,7 @@ impl Lack {
                 | CategoryRole::OneSided(OneSidedStep::LockAll)
                 | CategoryRole::MarksParts
         );
-        if has_arguments && matters && category.info_keys.is_empty() {
+        if told.of_any && matters && category.info_keys.is_empty() {
             return Some(Lack::Arguments);
         }
         match role {
@@ -67,7 +91,62 @@ impl Lack {
             {
                 Some(Lack::Sides)
             }
+            CategoryRole::Collective(collective)
+                if collective.members == Members::MadeOnly && !tells(b"makes=") =>
+            {
+                Some(Lack::Group)
+            }
+            _ if completes_later(&name) && !tells(b"request=") => Some(Lack::Completion),
             _ => None,
+        }
+    }
+}
+
+/// Whether infos of a category have a key that ends so.
+fn tells(category: &Category, key: &[u8]) -> bool {
+    category
+        .info_keys
+        .iter()
+        .any(|known| known.0.ends_with(key))
+}
+
+fn is_transfer(role: CategoryRole) -> bool {
+    matches!(
+        role,
+        CategoryRole::BlockingTransfer | CategoryRole::StartsTransfer
+    )
+}
+
+/// Whether another call waits for what the function `name` sends, or receives in parts: only the request tells which one.
+fn completes_later(name: &str) -> bool {
+    const NAMES: [&str; 6] = [
+        "MPI_Isend",
+        "MPI_Issend",
+        "MPI_Irsend",
+        "MPI_Ibsend",
+        "MPI_Psend_init",
+        "MPI_Precv_init",
+    ];
+    let bare = name.strip_suffix("_c").unwrap_or(name);
+    NAMES.contains(&bare)
+}
+
+/// Whether a file has arguments of calls, and of calls that send or receive.
+#[derive(Clone, Copy, Debug)]
+struct ToldArguments {
+    of_any: bool,
+    of_transfers: bool,
+}
+
+impl ToldArguments {
+    fn new(categories: &[&Category], roles: &[CategoryRole]) -> ToldArguments {
+        let mut transfers = categories
+            .iter()
+            .zip(roles)
+            .filter(|(_, role)| is_transfer(**role));
+        ToldArguments {
+            of_any: categories.iter().any(|category| tells(category, b"comm=")),
+            of_transfers: transfers.any(|(category, _)| tells(category, b"comm=")),
         }
     }
 }
@@ -83,15 +162,14 @@ pub(super) struct Lacking {
 
 impl Lacking {
     pub(super) fn new(categories: &[&Category], roles: &[CategoryRole]) -> Lacking {
-        let mut keys = categories.iter().flat_map(|category| &category.info_keys);
-        let has_arguments = keys.any(|key| key.0.ends_with(b"comm="));
+        let told = ToldArguments::new(categories, roles);
         let both = categories.iter().zip(roles);
         Lacking {
             of_categories: both
-                .map(|(category, &role)| Lack::of(category, role, has_arguments))
+                .map(|(category, &role)| Lack::of(category, role, told))
                 .collect(),
             calls: Default::default(),
-            tells_comms: has_arguments,
+            tells_comms: told.of_any,
         }
     }
 
@@ -148,7 +226,11 @@ mod tests {
         let finder = RoleFinder::new();
         let lack = |name: &str, format: &[u8], has_arguments| {
             let category = category(name, format);
-            Lack::of(&category, finder.of(&category), has_arguments)
+            let told = ToldArguments {
+                of_any: has_arguments,
+                of_transfers: has_arguments,
+            };
+            Lack::of(&category, finder.of(&category), told)
         };
         let block = "MPI_Reduce_scatter_block";
         assert_eq!(lack(block, b"", true), Some(Lack::Arguments));
@@ -166,6 +248,15 @@ mod tests {
         let merge = "MPI_Intercomm_merge";
         assert_eq!(lack(merge, b"comm=%d, newcomm=%d", true), Some(Lack::Sides));
         assert_eq!(lack(merge, b"makes=%d, remote=%d", false), None);
+        assert_eq!(lack("MPI_Comm_create_group", b"", false), Some(Lack::Group));
+        assert_eq!(lack("MPI_Mrecv", b"", true), Some(Lack::Messages));
+        assert_eq!(lack("MPI_Mrecv", b"", false), None);
+        assert_eq!(lack("MPI_Psend_init", b"", true), Some(Lack::Messages));
+        for begun in ["MPI_Isend", "MPI_Issend_c", "MPI_Precv_init"] {
+            assert_eq!(lack(begun, b"", false), Some(Lack::Completion));
+            assert_eq!(lack(begun, b"request=%d", false), None);
+        }
+        assert_eq!(lack("MPI_Send", b"", false), None);
     }
 
     #[test]
