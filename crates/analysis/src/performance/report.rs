@@ -7,6 +7,7 @@ use super::span_times::{Efficiencies, SpanTimes};
 use super::use_times::TimeByUse;
 use super::wait::WaitPattern;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The analysis of a trace. Times are in seconds; shares and efficiencies are parts of 1.
 #[derive(Clone, Debug, Serialize)]
@@ -69,6 +70,9 @@ pub struct PerformanceReport {
     pub notes: Vec<String>,
 }
 
+/// Causes of so much of what the first one causes are no less to blame than that.
+const ABOUT_AS_MUCH: f64 = 0.9;
+
 impl PerformanceReport {
     /// Seconds in which threads waited, those other than the main ones with them.
     pub fn waiting_of_threads(&self) -> f64 {
@@ -77,12 +81,23 @@ impl PerformanceReport {
 
     /// The first of the root causes in a sentence.
     pub fn first_cause(&self) -> Option<String> {
-        let cause = self.root_causes.first()?;
+        let (cause, others) = self.root_causes.split_first()?;
         let whose = match self.threads > self.ranks {
             true => " of all threads",
             false => "",
         };
-        Some(cause.words(self.waiting_of_threads(), whose))
+        let told = cause.words(self.waiting_of_threads(), whose);
+        let who = |cause: &RootCauseSum| (cause.rank, cause.thread);
+        let alike = (others.iter())
+            .take_while(|other| other.seconds >= ABOUT_AS_MUCH * cause.seconds)
+            .map(who)
+            .filter(|other| *other != who(cause));
+        let alike = alike.collect::<BTreeSet<_>>().len();
+        Some(match alike {
+            0 => format!("{told}."),
+            1 => format!("{told}; about as much is due to another one."),
+            _ => format!("{told}; about as much is due to each of {alike} others."),
+        })
     }
 }
 

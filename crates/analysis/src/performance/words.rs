@@ -177,11 +177,11 @@ impl PerformanceReport {
 }
 
 impl RootCauseSum {
-    /// How much of so many seconds of waiting is due to the rank, and what it did: `90 % of the waiting is due to rank 3, which was computing.`
+    /// How much of so many seconds of waiting is due to the rank, and what it did: `90 % of the waiting is due to rank 3, which was computing`.
     /// `whose` may say whose waiting it is.
     pub(super) fn words(&self, waiting: f64, whose: &str) -> String {
         format!(
-            "{} of the waiting{whose} is due to {}, {}.",
+            "{} of the waiting{whose} is due to {}, {}",
             percent(self.seconds / waiting),
             rank(self.rank, self.thread),
             did(self.activity.as_deref())

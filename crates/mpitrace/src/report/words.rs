@@ -14,6 +14,8 @@ const MIN_TREND: f64 = 0.05;
 const MIN_PHASES_OF_TREND: usize = 8;
 /// Phases out of the ordinary that are told.
 const MAX_OUTLIERS: usize = 3;
+/// A replay that is less than so many times as fast gains nothing that could be told from noise.
+const LEAST_SPEEDUP: f64 = 1.005;
 
 /// What is in the trace: ranks, calls, messages.
 pub fn contents(report: &PerformanceReport) -> String {
@@ -162,6 +164,9 @@ pub fn uses(time: &TimeByUse) -> [(&'static str, &'static str, f64); 4] {
 
 /// What a replay under another assumption shows.
 pub fn what_if(report: &PerformanceReport, what_if: &WhatIf) -> String {
+    if what_if.speedup < LEAST_SPEEDUP {
+        return format!("{}: no faster", what_if.assumption);
+    }
     format!(
         "{}: {} in place of {}, {} times as fast",
         what_if.assumption,
@@ -290,6 +295,48 @@ mod tests {
         assert!(others.contains("wait for 50.0 s"), "{others}");
         let none = verdict(&report(4, 99.0, 0.0, 0.0));
         assert!(none.contains("Nothing else takes much of it."), "{none}");
+    }
+
+    #[test]
+    fn a_verdict_does_not_blame_one_of_many() {
+        let mut report = report(2, 60.0, 40.0, 10.0);
+        let cause = report.root_causes[0].clone();
+        let mut of = |rank: i32, seconds: f64| {
+            let mut other = cause.clone();
+            (other.rank, other.seconds) = (rank, seconds);
+            report.root_causes.push(other);
+            verdict(&report)
+        };
+        // The same rank, in another region.
+        let one = of(1, 9.9);
+        assert!(one.contains("rank 1, which was computing. "), "{one}");
+        let two = of(0, 9.8);
+        assert!(
+            two.contains("; about as much is due to another one."),
+            "{two}"
+        );
+        let many = of(2, 9.7);
+        assert!(many.contains("due to each of 2 others."), "{many}");
+        assert!(of(3, 5.0).contains("due to each of 2 others."));
+    }
+
+    #[test]
+    fn a_replay_that_gains_nothing_is_told_as_that() {
+        let report = report(2, 60.0, 40.0, 40.0);
+        let told = |speedup| {
+            let seconds = 50.0 / speedup;
+            let assumption = "all ranks rest".to_owned();
+            what_if(
+                &report,
+                &WhatIf {
+                    assumption,
+                    seconds,
+                    speedup,
+                },
+            )
+        };
+        assert_eq!(told(1.0), "all ranks rest: no faster");
+        assert!(told(1.01).ends_with("1.01 times as fast"), "{}", told(1.01));
     }
 
     #[test]
