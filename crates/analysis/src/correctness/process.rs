@@ -46,8 +46,11 @@ pub struct ProcessState {
     shared: Map<(ObjectKind, u64), CommKey>,
     /// By communicator, files and windows made on it.
     made_on: Map<(ObjectKind, CommKey), u32>,
-    /// Whether it has called MPI_Finalize.
+    /// Whether it has called MPI_Finalize, or ended the last of its sessions without having called MPI_Init.
     pub has_finalized: bool,
+    has_initialized: bool,
+    /// Number of its sessions that have not ended.
+    sessions: u32,
 }
 
 impl ProcessState {
@@ -61,6 +64,8 @@ impl ProcessState {
             shared: Map::default(),
             made_on: Map::default(),
             has_finalized: false,
+            has_initialized: false,
+            sessions: 0,
         }
     }
 
@@ -82,7 +87,9 @@ impl ProcessState {
             pass.failures.add(call.place, class, code);
         }
         match call.function.class {
+            Class::Init => self.has_initialized = true,
             Class::Finalize => self.has_finalized = true,
+            Class::Session if call.worked() => self.count_sessions(&call.function.name),
             Class::Send | Class::Recv | Class::Sendrecv => self.transfer(call, pass),
             _ => {}
         }
@@ -108,6 +115,21 @@ impl ProcessState {
         self.complete(&call.completes, call.place, pass);
         if let Some((kind, handle)) = call.frees {
             self.free(call, kind, handle, pass);
+        }
+    }
+
+    /// A call of the function `name`, which may begin or end a session, has worked.
+    fn count_sessions(&mut self, name: &str) {
+        match name {
+            "MPI_Session_init" => {
+                self.sessions = self.sessions.saturating_add(1);
+                self.has_finalized = false;
+            }
+            "MPI_Session_finalize" => {
+                self.sessions = self.sessions.saturating_sub(1);
+                self.has_finalized = self.sessions == 0 && !self.has_initialized;
+            }
+            _ => {}
         }
     }
 

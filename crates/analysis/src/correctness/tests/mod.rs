@@ -77,6 +77,11 @@ impl<'t> Run<'t> {
     /// The report, after MPI_Finalize of all ranks.
     fn finalized(mut self) -> CorrectnessReport {
         self.all("MPI_Finalize");
+        self.ended()
+    }
+
+    /// The report of what there is.
+    fn ended(mut self) -> CorrectnessReport {
         for process in &self.processes {
             self.pass
                 .end_outside(process.rank(), OutsideCalls::Finalized);
@@ -88,6 +93,29 @@ impl<'t> Run<'t> {
 
 fn kinds(report: &CorrectnessReport) -> Vec<FindingKind> {
     report.findings.iter().map(|finding| finding.kind).collect()
+}
+
+#[test]
+fn the_last_session_ends_a_program_without_init() {
+    let table = wrappers::table().expect("the table");
+    let checked = |calls: &[&str]| {
+        let mut run = Run::new(table, 2);
+        for name in calls {
+            run.all(name);
+        }
+        let report = run.ended();
+        assert_eq!(kinds(&report), []);
+        !report
+            .not_checked
+            .iter()
+            .any(|what| what.contains("MPI_Finalize"))
+    };
+    let (begin, end) = ("MPI_Session_init", "MPI_Session_finalize");
+    assert!(checked(&[begin, "MPI_Get_version", end]));
+    assert!(checked(&[begin, end, begin, begin, end, end]));
+    assert!(!checked(&[begin, begin, end]));
+    assert!(!checked(&["MPI_Init", begin, end]));
+    assert!(checked(&["MPI_Init", begin, end, "MPI_Finalize"]));
 }
 
 #[test]
