@@ -215,6 +215,12 @@ impl<'a> BlockFile<'a> {
                     }
                     continue;
                 }
+                _ if block.get(..FILE_MAGIC.len()) == Some(&FILE_MAGIC[..]) => {
+                    return Err(fail(
+                        (number as usize + 1) * BLOCK_SIZE,
+                        "the header of another block file (a block expected): files one behind the other are to be named one by one",
+                    ));
+                }
                 _ => continue,
             }
             let thread = u32_at(block, at::B_THREAD).unwrap_or(0);

@@ -162,25 +162,27 @@ impl<'a> RunFiles<'a> {
 
     /// The ranks of which there is no file, as `1, 3-6`; empty when there are all.
     pub fn missing(&self) -> String {
-        let mut text = String::new();
-        let mut next = 0;
-        let there = self
-            .sources
-            .iter()
-            .filter_map(|s| u32::try_from(s.info.rank).ok());
-        for rank in there.chain([self.ranks()]) {
-            if rank > next {
-                let comma = if text.is_empty() { "" } else { ", " };
-                // Writing to a String cannot fail.
-                let _ = match rank - next {
-                    1 => write!(text, "{comma}{next}"),
-                    _ => write!(text, "{comma}{next}-{}", rank - 1),
-                };
-            }
-            next = rank.saturating_add(1);
-        }
-        text
+        missing_ranks(self.sources.iter().map(|s| s.info.rank), self.ranks())
     }
+}
+
+/// The ranks below `size` that are not among `there`, which are in order, as `1, 3-6`. Numbers below 0 are no ranks.
+pub fn missing_ranks(there: impl Iterator<Item = i32>, size: u32) -> String {
+    let mut text = String::new();
+    let mut next = 0;
+    let there = there.filter_map(|rank| u32::try_from(rank).ok());
+    for rank in there.chain([size]) {
+        if rank > next {
+            let comma = if text.is_empty() { "" } else { ", " };
+            // Writing to a String cannot fail.
+            let _ = match rank - next {
+                1 => write!(text, "{comma}{next}"),
+                _ => write!(text, "{comma}{next}-{}", rank - 1),
+            };
+        }
+        next = rank.saturating_add(1);
+    }
+    text
 }
 
 /// Time stamp in names of files, local time: `2026.11.20.05.32.58`.

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::table::{CellStyle, TextTable, Width};
 use crate::terminal::tell;
+use crate::terminal::units::counted;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
@@ -264,7 +265,7 @@ fn summary(tables: &StatisticsTables<'_>, width: Width) -> String {
     let found = tables.found;
     let messages = &found.messages;
     let mut text = format!(
-        "{} drawables in {:.9} s, from {:.9} to {:.9}; {} ranks, {} threads\n\n",
+        "{} drawables in {:.9} s, from {:.9} to {:.9}; {}, {}\n\n",
         found.drawables,
         found.span(),
         if found.drawables > 0 {
@@ -277,8 +278,8 @@ fn summary(tables: &StatisticsTables<'_>, width: Width) -> String {
         } else {
             0.0
         },
-        found.ranks(),
-        found.threads()
+        counted(found.ranks() as u64, "rank"),
+        counted(found.threads() as u64, "thread")
     );
     text.push_str(&tables.by_category().fitted(width));
     if !found.counted.is_empty() {

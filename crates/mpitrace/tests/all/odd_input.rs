@@ -41,6 +41,35 @@ fn a_cut_block_file_is_told_by_every_command_that_reads_it() {
 }
 
 #[test]
+fn block_files_that_are_missing_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for rank in 0..4 {
+        let bytes = file(&exchange(rank, 4, 10), &KILLED);
+        fs::write(at.join(format!("{rank}.blocks")), &bytes).unwrap();
+    }
+    let told = |files: &[&str]| {
+        let arguments = [&["stats", "-q"][..], files].concat();
+        stderr(&succeeds(at, &arguments))
+    };
+    assert_eq!(told(&["0.blocks", "1.blocks", "2.blocks", "3.blocks"]), "");
+    let some = told(&["2.blocks", "0.blocks"]);
+    assert!(
+        some.contains("no block file of rank 1, 3 of the run"),
+        "{some}"
+    );
+    // One behind the other, as `cat` gives them.
+    let read = |rank| fs::read(at.join(format!("{rank}.blocks"))).unwrap();
+    let both = [read(0), read(1)];
+    fs::write(at.join("both.blocks"), both.concat()).unwrap();
+    let place = format!(
+        "both.blocks: byte {}: the header of another block file",
+        both[0].len()
+    );
+    fails(at, &["report", "both.blocks"], 1, &place);
+}
+
+#[test]
 fn a_cut_dumpi_file_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
