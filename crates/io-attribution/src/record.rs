@@ -64,8 +64,8 @@ pub struct DataAccessCall {
     pub complete: i64,
     /// Number of the file.
     pub file: u32,
-    /// Number of a collective access of the file handle, from 0; `None` if not collective. Calls of all ranks with the same
-    /// handle and number belong together.
+    /// Number of a collective access of the file, from 0, whatever handle it is made through; `None` if not collective. Calls of all
+    /// ranks with the same file and number belong together.
     pub sequence: Option<u64>,
     /// True for a write, false for a read.
     pub writes: bool,

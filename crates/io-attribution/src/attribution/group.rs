@@ -206,6 +206,8 @@ impl Transfer {
 /// The calls of a collective access, or a single call.
 #[derive(Debug)]
 pub(super) struct AccessGroup {
+    /// Number of the collective access among those of its file, from 0.
+    pub number: u64,
     /// Number of calls, recorded or not.
     pub expected: u32,
     /// Number of calls that are known not to be recorded.

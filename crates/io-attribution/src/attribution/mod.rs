@@ -44,6 +44,8 @@ pub struct Attributor<'t> {
     out: RecordOutput,
     processes: Map<u32, RankState>,
     groups: BTreeMap<Key, AccessGroup>,
+    /// By file how many collective accesses there were, through whatever handle.
+    collectives: Map<u32, u64>,
     /// Number of processes that have a file handle open, by key of the handle.
     open: Map<u128, u32>,
     /// Ranges of collective accesses that some process made and did not record, by key of the file handle: the first number and the
@@ -60,6 +62,7 @@ impl<'t> Attributor<'t> {
             out: RecordOutput::default(),
             processes: Map::default(),
             groups: BTreeMap::new(),
+            collectives: Map::default(),
             open: Map::default(),
             left_out: Map::default(),
             below: LowerLayers::default(),
@@ -163,7 +166,7 @@ impl<'t> Attributor<'t> {
         &mut self,
         rank: u32,
         thread: u32,
-        access: event::AccessEvent,
+        mut access: event::AccessEvent,
         put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
@@ -179,6 +182,18 @@ impl<'t> Attributor<'t> {
             Some(sequence) if opened.members > 1 => Key::Collective(opened.key, sequence),
             _ => Key::Single(access.call),
         };
+        if let Some(sequence) = &mut access.sequence {
+            // The handle's own number may be that of another handle of the file, too.
+            *sequence = match self.groups.get(&key) {
+                Some(group) => group.number,
+                None => {
+                    let next = self.collectives.entry(file).or_default();
+                    *next += 1;
+                    *next - 1
+                }
+            };
+        }
+        let collective = access.sequence.unwrap_or(0);
         process.begun.push(OpenAccess {
             key,
             call: access.call,
@@ -221,6 +236,7 @@ impl<'t> Attributor<'t> {
             self.out.call(member.call(false), put)?;
         }
         let group = self.groups.entry(key).or_insert_with(|| AccessGroup {
+            number: collective,
             expected,
             missing,
             complete: 0,

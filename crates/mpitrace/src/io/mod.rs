@@ -120,6 +120,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .allows(arguments.rank, arguments.file.as_deref())
         .map_err(|why| Failure::Data(format!("{}: {why}", input.trace().name().display())))?;
     let mut report = collector.finish();
+    let is_without_all = report.is_empty() && report.operations() == 0;
+    if let (Some(rank), Some(file), true) = (arguments.rank, &arguments.file, is_without_all) {
+        return Err(Failure::Data(format!(
+            "{}: --rank {rank} --file {file}: that rank did nothing with a file of that name",
+            input.trace().name().display()
+        )));
+    }
     // Those that were read back from a trace count from its start already.
     report.zero = totals
         .as_ref()
