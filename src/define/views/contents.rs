@@ -55,6 +55,8 @@ pub enum Combiner {
     Named,
     /// A datatype with the data of the old type.
     Same,
+    /// The same with other bounds.
+    Resized,
     /// Blocks of the old type.
     Blocks(Vec<ElementBlock>),
     /// Blocks of one length at equal distances.
@@ -228,8 +230,10 @@ impl DatatypeContents {
             pairs.map(block).collect::<Vec<ElementBlock>>()
         };
         let integer = |name: Option<c_int>| name == Some(made_by);
-        contents.combiner = if made_by == c.combiner_dup || made_by == c.combiner_resized {
+        contents.combiner = if made_by == c.combiner_dup {
             Combiner::Same
+        } else if made_by == c.combiner_resized {
+            Combiner::Resized
         } else if made_by == c.combiner_contiguous {
             Combiner::Vector {
                 count: 1,

@@ -28,6 +28,16 @@ pub struct FlatDatatype {
     pub size: u64,
     /// Whether `runs` is one piece from the first to the last byte of data, because there are too many pieces.
     pub bounding_extent: bool,
+    /// Whether MPI_Type_create_resized has set a lower bound other than 0, of it or of a datatype in it.
+    pub sets_lower_bound: bool,
+}
+
+/// A walk through a datatype and those in it.
+struct TypeSearch {
+    /// Datatypes that may still be looked at.
+    types_left: usize,
+    /// [`FlatDatatype::sets_lower_bound`] of those that were looked at.
+    sets_lower_bound: bool,
 }
 
 /// Flattens a datatype that is valid.
@@ -37,8 +47,13 @@ pub fn flatten(datatype: MPI_Datatype) -> FlatDatatype {
         size: size(datatype),
         ..FlatDatatype::default()
     };
-    let mut left = MAX_TYPES;
-    match pieces(datatype, &mut left, MAX_DEPTH) {
+    let mut search = TypeSearch {
+        types_left: MAX_TYPES,
+        sets_lower_bound: false,
+    };
+    let found = pieces(datatype, &mut search, MAX_DEPTH);
+    flat.sets_lower_bound = search.sets_lower_bound;
+    match found {
         Some(runs) => flat.runs = runs.into_vec(),
         None => {
             flat.bounding_extent = true;
@@ -58,10 +73,15 @@ pub fn size(datatype: MPI_Datatype) -> u64 {
 }
 
 fn extent(datatype: MPI_Datatype) -> i64 {
+    bounds(datatype).1
+}
+
+/// Lower bound and extent, bytes.
+fn bounds(datatype: MPI_Datatype) -> (i64, i64) {
     let (mut lb, mut extent): (MPI_Count, MPI_Count) = (0, 0);
     // SAFETY: a valid datatype.
     unsafe { pmpi::MPI_Type_get_extent_x(datatype, &mut lb, &mut extent) };
-    extent
+    (lb, extent)
 }
 
 /// First byte of data, and number of bytes from there to the last one.
@@ -73,17 +93,21 @@ fn true_extent(datatype: MPI_Datatype) -> (i64, u64) {
 }
 
 /// The pieces of a datatype; `None` if there are too many of them or it cannot be taken apart.
-fn pieces(datatype: MPI_Datatype, left: &mut usize, deep: usize) -> Option<Runs> {
-    *left = left.checked_sub(1)?;
+fn pieces(datatype: MPI_Datatype, search: &mut TypeSearch, deep: usize) -> Option<Runs> {
+    search.types_left = search.types_left.checked_sub(1)?;
     let deep = deep.checked_sub(1)?;
     let contents = DatatypeContents::of(datatype)?;
     let old = |i: usize| contents.types.get(i).copied();
     let mut out = Runs::default();
     match &contents.combiner {
         Combiner::Named => named(&mut out, datatype)?,
-        Combiner::Same => return pieces(old(0)?, left, deep),
+        Combiner::Same => return pieces(old(0)?, search, deep),
+        Combiner::Resized => {
+            search.sets_lower_bound |= bounds(datatype).0 != 0;
+            return pieces(old(0)?, search, deep);
+        }
         Combiner::Blocks(blocks) => {
-            let element = pieces(old(0)?, left, deep)?;
+            let element = pieces(old(0)?, search, deep)?;
             let extent = extent(old(0)?);
             for block in blocks.iter() {
                 let at = block.offset.bytes(extent)?;
@@ -95,7 +119,7 @@ fn pieces(datatype: MPI_Datatype, left: &mut usize, deep: usize) -> Option<Runs>
             length,
             stride,
         } => {
-            let element = pieces(old(0)?, left, deep)?;
+            let element = pieces(old(0)?, search, deep)?;
             let extent = extent(old(0)?);
             let mut block = Runs::default();
             block.repeat(&element, 0, *length, extent)?;
@@ -106,7 +130,7 @@ fn pieces(datatype: MPI_Datatype, left: &mut usize, deep: usize) -> Option<Runs>
             let mut last: Option<(MPI_Datatype, Runs, i64)> = None;
             for (block, &field) in blocks.iter().zip(&contents.types) {
                 if last.as_ref().is_none_or(|(of, ..)| *of != field) {
-                    last = Some((field, pieces(field, left, deep)?, extent(field)));
+                    last = Some((field, pieces(field, search, deep)?, extent(field)));
                 }
                 if let Some((_, element, extent)) = &last {
                     let at = block.offset.bytes(*extent)?;
@@ -115,7 +139,7 @@ fn pieces(datatype: MPI_Datatype, left: &mut usize, deep: usize) -> Option<Runs>
             }
         }
         Combiner::Grid(dimensions) => {
-            let mut element = pieces(old(0)?, left, deep)?;
+            let mut element = pieces(old(0)?, search, deep)?;
             let mut extent = extent(old(0)?);
             // From the fastest dimension to the slowest.
             for dimension in dimensions {

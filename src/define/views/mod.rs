@@ -6,11 +6,14 @@ mod flatten;
 
 use crate::call::Call;
 use crate::mpi::constants;
+use crate::mpi::family::family;
 use crate::mpi::pmpi;
 use crate::mpi::types::{MPI_Count, MPI_Datatype, MPI_File, MPI_Offset};
+use crate::platform::environment;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{Definition, FileView};
+use blockfile::layout::Family;
 use parking_lot::Mutex;
 use settings::{Posix, Settings};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -247,19 +250,51 @@ pub unsafe fn set(
         open.etype = flatten::size(etype);
         open.position = None;
     });
+    // Pieces of nothing are known to nobody.
+    let is_known = !flat.sets_lower_bound || !is_romio();
     let view = FileView {
         file: file.bits(),
         displacement,
         etype: flatten::size(etype),
         extent: flat.extent,
         size: flat.size,
-        bounding_extent: flat.bounding_extent,
+        bounding_extent: flat.bounding_extent || !is_known,
         converted: !["native", "internal"]
             .iter()
             .any(|name| datarep.eq_ignore_ascii_case(name.as_bytes())),
-        runs: flat.runs,
+        runs: if is_known { flat.runs } else { Vec::new() },
     };
     put_definition(t, &Definition::View(view));
+}
+
+/// MPI_File_set_view has failed. ROMIO has taken over a part of the new view all the same: what the file shows is known to nobody.
+#[cold]
+pub fn refused(t: &mut Thread, file: MPI_File) {
+    if !WANTED.load(Relaxed) || !is_romio() {
+        return;
+    }
+    let Some(etype) = with(file, |open| {
+        open.position = None;
+        open.etype
+    }) else {
+        return;
+    };
+    let unknown = FileView {
+        file: file.bits(),
+        etype,
+        bounding_extent: true,
+        ..FileView::default()
+    };
+    put_definition(t, &Definition::View(unknown));
+}
+
+/// Whether MPI-IO is ROMIO's, which puts data elsewhere than MPI says where MPI_Type_create_resized has set a lower bound (seen with
+/// MPICH 4.0 and Open MPI's romio321).
+fn is_romio() -> bool {
+    match family() {
+        Family::OpenMpi => environment::var("OMPI_MCA_io").is_some_and(|io| io.contains("romio")),
+        Family::Mpich | Family::Standard => true,
+    }
 }
 
 /// The displacement of a file's view, for files whose program did not say it.

@@ -497,6 +497,14 @@ impl FunctionWrapper<'_> {
             put!(s, "        {line}");
         }
         put!(s, "    }}");
+        if f.name == "MPI_File_set_view" {
+            match ignored {
+                true => put!(s, "        if r != 0 && let Some(t) = call.outermost() {{"),
+                false => put!(s, "    if !ok {{ let t = stopped.thread();"),
+            }
+            put!(s, "        views::refused(t, handle::of(a0));");
+            put!(s, "    }}");
+        }
     }
 
     /// Bytes that the arguments may take: a constant, and an expression for what varies.

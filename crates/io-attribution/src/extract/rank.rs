@@ -323,6 +323,9 @@ impl<'a> RankContext<'a> {
             };
             out.put(ns, thread, what);
         };
+        // A call that has failed may have a view as well: one that nobody knows.
+        let mut views = pending.iter();
+        let sets_view = views.any(|pending| matches!(pending, PendingDefinition::View(_)));
         match plan.role {
             CallRole::Access { io, file } => {
                 let status = plan.status.and_then(|i| plan.status(payload, i));
@@ -364,7 +367,7 @@ impl<'a> RankContext<'a> {
                     }
                 });
             }
-            _ if call.code != 0 => {}
+            _ if call.code != 0 && !sets_view => {}
             CallRole::File(FileCall::Close { file }) => {
                 let raw = plan.handle(payload, file);
                 if let Some(closed) = raw.and_then(|raw| self.handles.remove(raw)) {
