@@ -2,7 +2,7 @@
 
 use crate::column::ColumnType;
 use crate::kind::TableKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use trace_model::{Category, Definitions, MessageField, NumberMap, value_names};
 
 /// Place of a category in the tables.
@@ -50,12 +50,17 @@ pub fn plan(
     let table = wrappers::table().ok();
     let mut plans = Vec::new();
     let mut tables: BTreeMap<TableKind, TablePlan> = BTreeMap::new();
+    // Categories may share a name, and a dictionary has each value once.
+    let mut places: HashMap<(TableKind, String), i32> = HashMap::new();
     for category in definitions.categories.iter().filter(|c| c.index >= 0) {
         let kind = TableKind::of(category, table);
         let entry = tables.entry(kind).or_default();
         let values = values(category, kind, entry, &fixed(kind));
-        let name = i32::try_from(entry.names.len()).unwrap_or(i32::MAX);
-        entry.names.push(category.name.to_str().into_owned());
+        let text = category.name.to_str().into_owned();
+        let name = *places.entry((kind, text)).or_insert_with_key(|(_, text)| {
+            entry.names.push(text.clone());
+            i32::try_from(entry.names.len() - 1).unwrap_or(i32::MAX)
+        });
         let plan = CategoryPlan {
             category: category.clone(),
             kind,
@@ -198,6 +203,7 @@ mod tests {
                 category(1, "MPI_Recv", "bytes=%l"),
                 category(2, "MPI_Bcast", "bytes=%s, bytes=%l"),
                 category(3, "solve", "bytes=%E"),
+                category(4, "MPI_Recv", ""),
             ],
             ..Definitions::default()
         };
@@ -216,6 +222,8 @@ mod tests {
         values(2, &[ColumnIfKnown(2), Column(3)]);
         // What a region says is the program's own.
         values(3, &[Column(0)]);
+        let [shared, other] = [1, 4].map(|index| categories.get(index).expect("a plan"));
+        assert_eq!((shared.name, other.name), (1, 1));
         let kind = |index| categories.get(index).map(|plan| plan.kind);
         assert_eq!(kind(3), Some(TableKind::Regions));
     }

@@ -136,7 +136,8 @@ def refused(call, *arguments, **named):
     except (OSError, TypeError, ValueError) as error:
         return type(error).__name__
 odd = [refused(trace.calls, rank='12'), refused(trace.calls, rank=1.5), refused(trace.calls, rank=-1),
-    refused(mpitrace.compare, trace.name, 'nothing.slog2'), refused(trace.draw, 'nothing/run.svg'), refused(trace.draw, 'run.svg', width=0), refused(trace.draw, colors='greys')]
+    refused(mpitrace.compare, trace.name, 'nothing.slog2'), refused(trace.draw, 'nothing/run.svg'), refused(trace.draw, 'run.svg', width=0), refused(trace.draw, colors='greys'),
+    refused(trace.calls, t0=2, t1=1), refused(trace.window, float('nan'), 1), len(trace.window(0, 1).calls(t0=1e9))]
 print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(1))), len(trace.calls(rank=numpy.array([0, 2]))), odd]))"
             );
             let found = asked(&python, &script, run.folder.path());
@@ -174,7 +175,10 @@ print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(
             let odd = ["TypeError", "TypeError", "ValueError", "FileNotFoundError"];
             let odd = odd
                 .into_iter()
-                .chain(["FileNotFoundError", "ValueError", "ValueError"]);
+                .chain(["FileNotFoundError", "ValueError", "ValueError"])
+                .chain(["ValueError"; 2])
+                .map(Value::from)
+                .chain([0.into()]);
             assert_eq!(found[4], Value::from_iter(odd), "{mpi:?} {ending}");
         }
     }

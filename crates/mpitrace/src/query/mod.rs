@@ -18,8 +18,9 @@ use std::ffi::OsString;
 /// Ask a trace in SQL
 ///
 /// The tables are those of `mpitrace convert run.slog2 run.parquet`: calls, messages, regions, operations, transfers, accesses, files, arrows, events,
-/// timelines and waits. Nothing is converted: the trace is read while the query runs. Of SLOG2, a condition on times reads a part of the file
-/// only. Without a query, the tables and their columns are printed. Calls have no waiting time here: join with waits, which takes as long as a report.
+/// timelines, ranks, communicators and waits. Nothing is converted: the trace is read while the query runs. Of SLOG2, a condition on times reads a part of the file
+/// only. Without a query, the tables and their columns are printed. A query that names waiting_ns or culprit_rank of calls,
+/// or the table waits, takes as long as a report first.
 ///
 /// The engine is DataFusion. It makes the command several times as large, so it is only in commands that were built with cargo's feature `query`.
 #[derive(clap::Args)]

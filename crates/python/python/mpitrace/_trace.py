@@ -30,8 +30,15 @@ def _ranks(rank: Ranks) -> Optional[set[int]]:
     wanted = {operator.index(one) for one in rank} if isinstance(rank, Iterable) else {operator.index(rank)}
     for one in wanted:
         if not 0 <= one < 1 << 32:
-            raise ValueError(f"rank {one}: ranks begin at 0")
+            raise ValueError(f"rank {one}: expected a number from 0 to {(1 << 32) - 1}")
     return wanted
+
+
+def _times(t0: float, t1: float) -> tuple[float, float]:
+    begin, end = float(t0), float(t1)
+    if not begin <= end:
+        raise ValueError(f"from {t0} to {t1}: expected two times in seconds, the first no later than the second")
+    return begin, end
 
 
 class Window:
@@ -70,9 +77,10 @@ class Window:
         if t0 is None and t1 is None:
             return self._bounds
         first, last = self._bounds or (-math.inf, math.inf)
-        begin = first if t0 is None else max(float(t0), first)
-        end = last if t1 is None else min(float(t1), last)
-        return begin, end
+        asked = _times(-math.inf if t0 is None else t0, math.inf if t1 is None else t1)
+        begin, end = max(asked[0], first), min(asked[1], last)
+        # Nothing of the window lies between these times, and nothing at all behind all times.
+        return (begin, end) if begin <= end else (math.inf, math.inf)
 
     def table(
         self,
@@ -222,9 +230,7 @@ class Trace(Window):
 
     def window(self, t0: float, t1: float) -> Window:
         """What overlaps the time from ``t0`` to ``t1``, in seconds."""
-        if not t0 <= t1:
-            raise ValueError(f"the window begins at {t0} s and ends before that, at {t1} s")
-        return Window(self._native, (float(t0), float(t1)))
+        return Window(self._native, _times(t0, t1))
 
 
 def open(*files: FileName) -> Trace:
