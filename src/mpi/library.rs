@@ -132,7 +132,7 @@ const VERSION_FUNCTION: &CStr = c"PMPI_Get_library_version";
 pub fn configured() -> Option<usize> {
     static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
     *HANDLE.get_or_init(|| {
-        let path = environment::var_os("TRACE_LIBMPI")?;
+        let path = environment::var_os("TRACE_LIBMPI").filter(|path| !path.is_empty())?;
         let path = CString::new(path.into_encoded_bytes()).ok()?;
         // SAFETY: dlopen takes any path; the library's constructors run as they would without us.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };

@@ -21,7 +21,7 @@ pub fn in_use() -> bool {
 /// The place in which thread `tid` says which call it is in; `own` where nobody looks.
 pub fn place(tid: u32, own: &'static AtomicU64) -> &'static AtomicU64 {
     let table = TABLE.get_or_init(|| {
-        let path = environment::var_os("TRACE_TIDS")?;
+        let path = environment::var_os("TRACE_TIDS").filter(|path| !path.is_empty())?;
         map(path.as_ref())
             .inspect_err(|e| {
                 say::on_first_rank(&format!(

@@ -5,6 +5,7 @@
 
 use crate::draw;
 use crate::report;
+use crate::system::torn_pages::PageGuard;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
@@ -43,6 +44,8 @@ mod waits;
 
 /// A trace that is open: its files are mapped, and read when something is asked.
 pub struct TraceFiles {
+    /// By file of the trace what tells that it was shortened. They go before the files.
+    guards: Vec<Option<PageGuard>>,
     input: TraceInput,
     /// Of an SLOG2 file, what the first reading of it as a whole found out for all others.
     survey: OnceLock<Arc<NodeSurvey>>,
@@ -58,9 +61,26 @@ impl TraceFiles {
         match input.format.is_written_only() {
             true => Err(Failure::Data(input.format.refusal(input.name()))),
             false => Ok(TraceFiles {
+                guards: input.files.iter().map(|(_, input)| input.guard()).collect(),
                 input,
                 survey: OnceLock::new(),
             }),
+        }
+    }
+
+    /// What was found out, unless a file was shortened meanwhile: what was read of it then is nothing.
+    ///
+    /// # Errors
+    /// Those of `found`; a file was shortened.
+    fn unless_torn<T>(&self, found: Result<T, Failure>) -> Result<T, Failure> {
+        let mut files = self.guards.iter().zip(&self.input.files);
+        let is_torn = |guard: &Option<PageGuard>| guard.as_ref().is_some_and(PageGuard::is_torn);
+        match files.find(|(guard, _)| is_torn(guard)) {
+            None => found,
+            Some((_, (path, _))) => Err(Failure::Data(format!(
+                "{} was shortened while it was open: open it again",
+                path.display()
+            ))),
         }
     }
 
@@ -92,10 +112,11 @@ impl TraceFiles {
     /// # Errors
     /// A file is damaged.
     pub fn definitions(&self) -> Result<Definitions, Failure> {
-        match self.slog2()? {
+        let definitions = || match self.slog2()? {
             Some(reader) => Ok(reader.definitions()),
             None => Ok(self.input.source()?.definitions().clone()),
-        }
+        };
+        self.unless_torn(definitions())
     }
 
     /// First and last time of the trace, in seconds; `None` if nothing is in it. Only SLOG2 tells without being read from end to end.
@@ -103,6 +124,10 @@ impl TraceFiles {
     /// # Errors
     /// A file is damaged.
     pub fn bounds(&self) -> Result<Option<TimeBBox>, Failure> {
+        self.unless_torn(self.found_bounds())
+    }
+
+    fn found_bounds(&self) -> Result<Option<TimeBBox>, Failure> {
         if let Some(reader) = self.slog2()? {
             return Ok(reader.root().map(|root| root.bounds));
         }
@@ -146,8 +171,8 @@ impl TraceFiles {
     /// # Errors
     /// A file is damaged, or nothing is in that part.
     pub fn report(&self, focus: &FocusChoice, parts: usize) -> Result<PerformanceReport, Failure> {
-        let (_, report) = report::analyse(&self.input, focus, parts, true)?;
-        Ok(report)
+        let analysed = report::analyse(&self.input, focus, parts, true);
+        self.unless_torn(analysed.map(|(_, report)| report))
     }
 
     /// A report as text of 80 columns.
@@ -164,7 +189,8 @@ impl TraceFiles {
         focus: &FocusChoice,
         report: &PerformanceReport,
     ) -> Result<String, Failure> {
-        report::html::page(&self.name(), &self.input, focus, report, true)
+        let page = report::html::page(&self.name(), &self.input, focus, report, true);
+        self.unless_torn(page)
     }
 
     /// A picture of the trace.
@@ -172,7 +198,7 @@ impl TraceFiles {
     /// # Errors
     /// A file is damaged, or has nothing of what is wanted.
     pub fn picture(&self, wanted: &PictureRequest) -> Result<DrawnPicture, Failure> {
-        draw::picture(&self.input, wanted, true)
+        self.unless_torn(draw::picture(&self.input, wanted, true))
     }
 }
 

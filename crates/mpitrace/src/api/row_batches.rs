@@ -71,6 +71,7 @@ impl RowBatches {
         let (to, steps) = sync_channel(AHEAD);
         let read = move || {
             let end = read(&trace, selection, (waits, &shared), &part, &to);
+            let end = trace.unless_torn(end);
             // Nobody is told who has gone.
             let _ = to.send(Step::End(end));
         };
@@ -110,12 +111,17 @@ fn read(
         source.as_ref(),
         topology,
         &mut |drawable| match rows.put(drawable)? {
-            Some(batch) => Ok(to.send(Step::Batch(batch)).map_err(|_| NOBODY_READS)?),
+            Some(batch) => {
+                let batch = trace.unless_torn(Ok(batch));
+                let batch = batch.map_err(|failure| failure.to_string())?;
+                Ok(to.send(Step::Batch(batch)).map_err(|_| NOBODY_READS)?)
+            }
             None => Ok(()),
         },
     )?;
     let left = rows.finish();
-    if let Some(batch) = left.map_err(|error| Failure::file(trace.name(), error))? {
+    let left = left.map_err(|error| Failure::file(trace.name(), error));
+    if let Some(batch) = trace.unless_torn(left)? {
         let _ = to.send(Step::Batch(batch));
     }
     Ok(())
@@ -159,8 +165,10 @@ impl TraceFiles {
         let definitions = self.definitions()?;
         let names = match table {
             DefinitionTable::Communicators if CommNames::new(&definitions).may_come() => {
-                let source = self.source(None)?;
-                CommNames::of(source.as_ref()).map_err(failure)?
+                let names = self.source(None);
+                let names =
+                    names.and_then(|source| CommNames::of(source.as_ref()).map_err(failure));
+                self.unless_torn(names)?
             }
             _ => CommNames::default(),
         };

@@ -36,9 +36,9 @@ impl TraceFiles {
     /// # Errors
     /// A file is damaged.
     pub fn waiting_calls(&self) -> Result<WaitingCalls, Failure> {
-        let source = self.source(None)?;
-        let found = waits_of_calls(source.as_ref()).map_err(failure)?;
-        Ok(WaitingCalls::new(&found))
+        let found = self.source(None);
+        let found = found.and_then(|source| waits_of_calls(source.as_ref()).map_err(failure));
+        Ok(WaitingCalls::new(&self.unless_torn(found)?))
     }
 
     /// The stretches of time in which calls waited for other ranks, as the report has them, by the begin of the wait: who waited in which call,
@@ -52,9 +52,9 @@ impl TraceFiles {
         ranks: Option<&BTreeSet<u32>>,
         window: Option<TimeBBox>,
     ) -> Result<RecordBatch, Failure> {
-        let source = self.source(None)?;
+        let source = self.unless_torn(self.source(None))?;
         let definitions = source.definitions();
-        let found = waits_of_calls(source.as_ref()).map_err(failure)?;
+        let found = self.unless_torn(waits_of_calls(source.as_ref()).map_err(failure))?;
         let table = WaitTable::new(definitions);
         let mut waits = found.waits;
         waits.retain(|wait| {

@@ -1,9 +1,10 @@
-//! Services of the system: the program itself, signals that end a command, random bytes, absolute paths.
+//! Services of the system: the program itself, signals that end a command, random bytes, pages of files that are gone, absolute paths.
 
 pub mod interruption;
 pub mod own_program;
 pub mod random;
 pub mod signals;
+pub mod torn_pages;
 
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The file a subcommand reads, and what it is.
 
 use crate::failure::Failure;
+use crate::system::torn_pages::PageGuard;
 use crate::trace_files::folder;
 use memmap2::{Mmap, UncheckedAdvice};
 use rustix::fs::{SeekFrom, seek};
@@ -83,7 +84,7 @@ fn open_pipe_or_file(path: &Path) -> io::Result<File> {
 /// Maps a file that has content.
 pub fn map(file: &File) -> io::Result<OpenedInput> {
     let data = data(file)?;
-    // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS; the
+    // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS, unless a guard looks after the map; the
     // readers never write through it nor rely on two reads giving the same bytes for memory safety.
     Ok(OpenedInput::Mapped(unsafe { Mmap::map(file) }?, data))
 }
@@ -133,6 +134,15 @@ impl OpenedInput {
 }
 
 impl OpenedInput {
+    /// A guard that keeps the process alive if somebody shortens the mapped file, and tells it; it has to be dropped before this. `None` for bytes that
+    /// nobody else can change, and where there are too many guards.
+    pub fn guard(&self) -> Option<PageGuard> {
+        match self {
+            OpenedInput::Mapped(map, _) => PageGuard::of(map),
+            OpenedInput::Read(_) => None,
+        }
+    }
+
     /// The input as a block file. Walks over a mapped one release the memory of the part that they have passed.
     ///
     /// # Errors

@@ -1,45 +1,22 @@
 //! The bytes of a trace that stays open, or of its index, and what happens if somebody shortens or replaces its file meanwhile.
 //!
-//! Reading a page that a mapped file has no longer is answered by SIGBUS, which ends a process. Here a page of zeros takes
-//! its place, and the trace is marked: whoever has computed something from it looks at [`Mapped::trouble`] before he tells it.
+//! Pages that are gone read as zeros ([`crate::system::torn_pages`]): whoever has computed something from a trace looks at [`Mapped::trouble`] before he
+//! tells it.
 
 use crate::failure::Failure;
+use crate::system::torn_pages::{MAX_GUARDS, PageGuard};
 use crate::trace_files::input::OpenedInput;
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-
-/// Traces that can be open at once.
-pub const MAX_TRACES: usize = 64;
-
-/// Address range of a mapped file. The handler finds by it whose page is gone.
-struct Region {
-    is_taken: AtomicBool,
-    start: AtomicUsize,
-    end: AtomicUsize,
-    is_torn: AtomicBool,
-}
-
-static REGIONS: [Region; MAX_TRACES] = [const {
-    Region {
-        is_taken: AtomicBool::new(false),
-        start: AtomicUsize::new(0),
-        end: AtomicUsize::new(0),
-        is_torn: AtomicBool::new(false),
-    }
-}; MAX_TRACES];
-/// Former action of SIGBUS.
-static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The bytes of a trace.
 pub struct Mapped {
+    /// The mapping: its guard, which goes before it, the file, and its state when it was opened.
+    file: Option<(PageGuard, File, Identity)>,
     bytes: OpenedInput,
-    /// The mapping: the mark that is set if the file is too short, the file, and its state when it was opened.
-    file: Option<(&'static Region, File, Identity)>,
     path: PathBuf,
 }
 
@@ -114,13 +91,13 @@ impl Mapped {
         let failed = |error: io::Error| Failure::file(path, error);
         let metadata = file.metadata().map_err(failed)?;
         let bytes = crate::trace_files::input::map(&file).map_err(failed)?;
-        let Some(region) = guard(&bytes) else {
-            let what = format!("at most {MAX_TRACES} traces are shown at once");
+        let Some(guard) = PageGuard::of(&bytes) else {
+            let what = format!("at most {MAX_GUARDS} files are shown at once");
             return Err(Failure::Call(what));
         };
         Ok(Mapped {
             bytes,
-            file: Some((region, file, Identity::of(&metadata))),
+            file: Some((guard, file, Identity::of(&metadata))),
             path: path.to_path_buf(),
         })
     }
@@ -143,7 +120,7 @@ impl Mapped {
     pub fn is_torn(&self) -> bool {
         self.file
             .as_ref()
-            .is_some_and(|(region, ..)| region.is_torn.load(Ordering::Relaxed))
+            .is_some_and(|(guard, ..)| guard.is_torn())
     }
 
     /// Why what was read must not be trusted any more.
@@ -172,78 +149,6 @@ impl Deref for Mapped {
 
     fn deref(&self) -> &[u8] {
         &self.bytes
-    }
-}
-
-impl Drop for Mapped {
-    fn drop(&mut self) {
-        // The mapping goes after this, when the handler does not know it any more.
-        if let Some((region, ..)) = &self.file {
-            region.start.store(0, Ordering::Release);
-            region.is_torn.store(false, Ordering::Relaxed);
-            region.is_taken.store(false, Ordering::Release);
-        }
-    }
-}
-
-/// Has the handler look after a mapping; none if there are too many.
-fn guard(bytes: &[u8]) -> Option<&'static Region> {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(install);
-    let take = |region: &&Region| !region.is_taken.swap(true, Ordering::AcqRel);
-    let region = REGIONS.iter().find(take)?;
-    let start = bytes.as_ptr() as usize;
-    let end = start + bytes.len().next_multiple_of(rustix::param::page_size());
-    region.end.store(end, Ordering::Relaxed);
-    // From here on the handler may take it.
-    region.start.store(start, Ordering::Release);
-    Some(region)
-}
-
-fn install() {
-    // SAFETY: plain data, filled in by the call and read by the handler only; the handler has the signature that
-    // SA_SIGINFO asks for, and calls nothing but atomics and system calls.
-    unsafe {
-        let before = Box::leak(Box::new(std::mem::zeroed::<libc::sigaction>()));
-        libc::sigaction(libc::SIGBUS, std::ptr::null(), before);
-        BEFORE.store(before, Ordering::Release);
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_bus_error as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        libc::sigemptyset(&mut action.sa_mask);
-        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
-    }
-}
-
-extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel hands over a valid siginfo_t; errno is this thread's. The pages that are replaced belong to a
-    // mapping that is there, as it has a region, and is only read; those who read it see the mark.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let at = (*info).si_addr() as usize;
-        let start = |region: &Region| region.start.load(Ordering::Acquire);
-        let holds = |region: &&Region| {
-            start(region) != 0 && (start(region)..region.end.load(Ordering::Relaxed)).contains(&at)
-        };
-        if let Some(region) = REGIONS.iter().find(holds) {
-            region.is_torn.store(true, Ordering::Relaxed);
-            // All later pages are gone as well.
-            let page = at & !(libc::sysconf(libc::_SC_PAGESIZE) as usize - 1);
-            let zeros = libc::mmap(
-                page as *mut libc::c_void,
-                region.end.load(Ordering::Relaxed) - page,
-                libc::PROT_READ,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE,
-                -1,
-                0,
-            );
-            if zeros != libc::MAP_FAILED {
-                *libc::__errno_location() = errno;
-                return;
-            }
-        }
-        // Not ours: it happens again, and goes where it went before.
-        libc::sigaction(signal, BEFORE.load(Ordering::Acquire), std::ptr::null_mut());
     }
 }
 

@@ -101,3 +101,50 @@ fn parts_of_a_trace_have_its_rows_together() {
         }
     }
 }
+
+/// Whoever reads a trace that somebody shortens lives on, and is told.
+#[test]
+fn a_trace_that_is_shortened_while_it_is_open_is_no_trace_any_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.slog2");
+    let make = [
+        "synth",
+        "-q",
+        "--ranks",
+        "4",
+        "--drawables",
+        "50000",
+        "run.slog2",
+    ];
+    succeeds(folder.path(), &make);
+    let trace = Arc::new(TraceFiles::open(std::slice::from_ref(&path)).expect("a trace"));
+    let selection = || RowSelection::all(TableKind::Calls);
+    let rows = |selection| {
+        let batches = RowBatches::begin(trace.clone(), selection, WaitColumns::Absent);
+        let batches = batches.map_err(|failure| failure.to_string())?;
+        let counts = batches.map(|batch| batch.map(|batch| batch.num_rows()));
+        let counts = counts.sum::<Result<usize, _>>();
+        counts.map_err(|error| error.to_string())
+    };
+    assert!(rows(selection()).expect("rows") > 10_000);
+    let file = std::fs::File::options().write(true).open(&path);
+    file.and_then(|file| file.set_len(4096)).expect("own file");
+    let told = [
+        rows(selection()).map(drop),
+        trace
+            .bounds()
+            .map(drop)
+            .map_err(|failure| failure.to_string()),
+        trace
+            .waiting_calls()
+            .map(drop)
+            .map_err(|failure| failure.to_string()),
+    ];
+    for told in told {
+        let told = told.expect_err("a shortened file");
+        assert!(
+            told.contains("run.slog2 was shortened while it was open"),
+            "{told}"
+        );
+    }
+}
