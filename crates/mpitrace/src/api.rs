@@ -8,6 +8,7 @@ use crate::report;
 use crate::system::torn_pages::PageGuard;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
+use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::trace::TraceInput;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -191,6 +192,15 @@ impl TraceFiles {
     ) -> Result<String, Failure> {
         let page = report::html::page(&self.name(), &self.input, focus, report, true);
         self.unless_torn(page)
+    }
+
+    /// Refuses to write `path` if it is a file of the trace, by whatever name or link.
+    ///
+    /// # Errors
+    /// A failure of the call that names both.
+    pub fn refuse_own(&self, path: &Path) -> Result<(), Failure> {
+        let files: Vec<&PathBuf> = self.input.files.iter().map(|(file, _)| file).collect();
+        Overwrite::FORCED.allow(path, &files)
     }
 
     /// A picture of the trace.

@@ -179,6 +179,8 @@ impl NativeTrace {
             };
             let file = path.as_deref().map(|path| PictureFile::new(path, &wanted));
             let file = file.transpose()?;
+            path.as_deref()
+                .map_or(Ok(()), |path| self.0.refuse_own(path))?;
             let picture = self.0.picture(&wanted)?;
             if let Some(file) = file {
                 file.write(&picture)?;

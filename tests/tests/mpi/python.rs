@@ -164,6 +164,21 @@ print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(
             }
             if ending == "slog2" {
                 assert_eq!(calls, printed(&file), "{mpi:?}");
+                let script = format!(
+                    "import mpitrace, json, shutil
+shutil.copy({file:?}, 'in.svg')
+trace = mpitrace.open('in.svg')
+try:
+    refused = trace.draw('in.svg')
+except ValueError as error:
+    refused = str(error)
+whole = trace.draw(categories='MPI_Allreduce', height=200).svg
+print(json.dumps([refused, whole == trace.window(float('-inf'), float('inf')).draw(categories=['MPI_Allreduce'], height=200).svg]))"
+                );
+                let found = asked(&python, &script, run.folder.path());
+                let refused = found[0].as_str().unwrap_or_default();
+                assert!(refused.contains("in.svg: this is the input"), "{refused}");
+                assert_eq!(found[1], true, "{mpi:?}");
             }
             assert_eq!(found[1], RANKS * STEPS / 2, "{mpi:?} {ending}: messages");
             let of_ranks = |wanted: &[u64]| -> u64 {

@@ -59,7 +59,7 @@ pub fn io(bytes: &[u8], name: &Path, asked: Option<TimeBBox>) -> Result<PartOfTr
             ""
         };
         return Err(Failure::Data(format!(
-            "{}: --focus io: no call of MPI-IO and no file operation{place}",
+            "{}: no call of MPI-IO and no file operation to draw{place}",
             name.display()
         )));
     }

@@ -17,6 +17,9 @@ pub struct Overwrite {
 }
 
 impl Overwrite {
+    /// As with --force.
+    pub const FORCED: Overwrite = Overwrite { force: true };
+
     /// Refuses to write `output` if that is one of the `inputs`, by whatever name or link, or, without --force, if
     /// anything has the name. Devices and pipes have nothing that could be lost.
     ///

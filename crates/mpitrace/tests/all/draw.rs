@@ -158,7 +158,7 @@ fn a_focus_without_anything_in_it() {
     let (code, text) = refused(&[&sample(), "-", "--focus", "io"]);
     assert_eq!(code, 1);
     assert!(
-        text.contains("--focus io: no call of MPI-IO and no file operation"),
+        text.contains("no call of MPI-IO and no file operation to draw"),
         "{text}"
     );
 }

@@ -17,6 +17,9 @@ from ._rows import Rows
 if TYPE_CHECKING:
     from ._native import NativeTrace
 
+# A picture of more seconds shows nothing of any trace.
+MAX_PICTURE = 1e9
+
 Ranks = Union[SupportsIndex, Iterable[SupportsIndex], None]
 
 
@@ -81,6 +84,16 @@ class Window:
         begin, end = max(asked[0], first), min(asked[1], last)
         # Nothing of the window lies between these times, and nothing at all behind all times.
         return (begin, end) if begin <= end else (math.inf, math.inf)
+
+    def _seen(self) -> Optional[tuple[float, float]]:
+        """The part of the window in which the trace is; the window where the trace is elsewhere."""
+        if self._bounds is None:
+            return None
+        begin, end = self._bounds
+        if begin == -math.inf or end == math.inf or end - begin > MAX_PICTURE:
+            first, last = self._native.bounds() or (0.0, 0.0)
+            begin, end = min(max(begin, first), last), max(min(end, last), first)
+        return begin, end
 
     def table(
         self,
@@ -180,18 +193,18 @@ class Window:
         path: Optional[FileName] = None,
         *,
         timelines: Optional[str] = None,
-        categories: Iterable[str] = (),
+        categories: Union[str, Iterable[str]] = (),
         only_io: bool = False,
         width: int = 1600,
         height: Optional[int] = None,
         dark: bool = False,
         colors: str = "file",
     ) -> Picture:
-        """A picture with a row for each timeline, written to a file if one is named.
+        """A picture with a row for each timeline, written to a file if one is named. Of a window that goes beyond the trace, what the trace has of it.
 
-        :param path: a name that ends in ``.svg`` or ``.png``; ``-`` is SVG on stdout
+        :param path: a name that ends in ``.svg`` or ``.png``, of a file that is replaced if it is there; ``-`` is SVG on stdout
         :param timelines: numbers or names of timelines, as ``0-63,!5,server*``
-        :param categories: names of what to draw, in which ``*`` matches any text
+        :param categories: one name or several of what to draw, in which ``*`` matches any text
         :param only_io: draw calls on files, operations below them, servers and devices only
         :param width: pixels from left to right
         :param height: pixels from top to bottom; as many as needed unless given
@@ -206,9 +219,10 @@ class Window:
         if file not in (None, "-"):
             # A folder that is not there is an OSError, as everywhere in Python.
             os.stat(os.path.dirname(file) or os.curdir)
+        names = [categories] if isinstance(categories, str) else list(categories)
         return Picture(
             *self._native.picture(
-                file, self._bounds, timelines, list(categories), only_io, (width, height), dark, colors == "class"
+                file, self._seen(), timelines, names, only_io, (width, height), dark, colors == "class"
             )
         )
 
