@@ -122,11 +122,14 @@ impl Category {
         message
     }
 
-    /// Whether its arrows are taken for messages: their infos have a tag, or the category is named so.
+    /// Whether arrows of the category are taken for messages: their infos have a tag, or the category is named so. MPE names messages in SLOG-1 by
+    /// their direction.
     pub fn stands_for_messages(&self) -> bool {
+        const NAMES: [&[u8]; 3] = [b"message", b"forward arrow", b"backward arrow"];
         let is_tag = |key: &Text| MessageField::of(&key.0) == Some(MessageField::Tag);
+        let is_named = |name: &&[u8]| self.name.0.eq_ignore_ascii_case(name);
         self.topology == Topology::Arrow
-            && (self.info_keys.iter().any(is_tag) || self.name.0.eq_ignore_ascii_case(b"message"))
+            && (self.info_keys.iter().any(is_tag) || NAMES.iter().any(is_named))
     }
 
     /// Sets keys and types of the info from a format string of CLOG2, such as `CallID=0x%X, bytes=%l` (`spec/slog2.md`
@@ -176,6 +179,20 @@ pub fn preview_index(topology: Topology) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_known_by_their_tag_or_their_name() {
+        let arrow = |name: &str| Category::new(1, name.into(), Topology::Arrow, Color::WHITE);
+        for name in ["Message", "forward arrow", "backward arrow"] {
+            assert!(arrow(name).stands_for_messages(), "{name}");
+        }
+        let mut other = arrow("carries pwrite");
+        assert!(!other.stands_for_messages());
+        other.info_keys = Category::message().info_keys;
+        assert!(other.stands_for_messages());
+        let state = Category::new(1, "message".into(), Topology::State, Color::WHITE);
+        assert!(!state.stands_for_messages());
+    }
 
     fn format(text: &str) -> (Vec<String>, String) {
         let mut category = Category::message();

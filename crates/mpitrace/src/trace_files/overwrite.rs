@@ -56,7 +56,7 @@ impl Overwrite {
             };
         }
         if there.is_dir() {
-            let message = format!("{name}: this is a folder, expected the name of a file");
+            let message = format!("{name}: this is a folder and no trace, expected another name");
             return Err(Failure::Call(message));
         }
         if !there.is_file() {
