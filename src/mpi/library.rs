@@ -105,12 +105,13 @@ fn file_name(path: &CStr) -> &[u8] {
     path.to_bytes().rsplit(|&b| b == b'/').next().unwrap_or(b"")
 }
 
-/// The MPI library that the program's linker has left out, loaded. Not for programs in which this library is
-/// preloaded: they may only be asking whether there is an MPI.
+/// The MPI library that the program's linker has left out, loaded. Not for programs in which recorders are
+/// preloaded only: they may only be asking whether there is an MPI.
 fn left_out_by_linker() -> Option<usize> {
     static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
     *HANDLE.get_or_init(|| {
-        if is_preloaded() || is_mpi_loaded() {
+        let is_linked_to_any = dynamic::is_needed_by_any(NAMES);
+        if (is_preloaded() && !is_linked_to_any) || is_mpi_loaded() {
             return None;
         }
         let handle = left_out::load();

@@ -10,6 +10,8 @@ use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::trace::TraceInput;
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -48,6 +50,8 @@ pub struct TraceFiles {
     /// By file of the trace what tells that it was shortened. They go before the files.
     guards: Vec<Option<PageGuard>>,
     input: TraceInput,
+    /// What is to be said of what was read.
+    notes: Mutex<BTreeSet<String>>,
     /// Of an SLOG2 file, what the first reading of it as a whole found out for all others.
     survey: OnceLock<Arc<NodeSurvey>>,
 }
@@ -64,9 +68,15 @@ impl TraceFiles {
             false => Ok(TraceFiles {
                 guards: input.files.iter().map(|(_, input)| input.guard()).collect(),
                 input,
+                notes: Mutex::default(),
                 survey: OnceLock::new(),
             }),
         }
+    }
+
+    /// What is missing in what was read so far, in words, each once. They are told here in place of stderr.
+    pub fn take_notes(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.notes.lock())
     }
 
     /// What was found out, unless a file was shortened meanwhile: what was read of it then is nothing.

@@ -88,6 +88,11 @@ impl NativeTrace {
         rows::capsule(py, self.reader(py, table, ranks, window, with_waits)?)
     }
 
+    /// What is missing in what was read so far, in words.
+    fn take_notes(&self) -> BTreeSet<String> {
+        self.0.take_notes()
+    }
+
     /// Number of such rows.
     #[pyo3(signature = (table, ranks=None, window=None))]
     fn count(

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::{Mpi, MpiTurns, TestFolder, TracedRun, process, trace::TraceSetup};
+use tests::{Mpi, MpiTurns, TestFolder, TracedRun, contents, process, trace::TraceSetup};
 
 /// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, nothing preloaded.
 fn linked(mpi: Mpi, source: &str, how: &[String]) -> TracedRun {
@@ -30,6 +30,8 @@ fn compiled(mpi: Mpi, source: &str, how: &[String], folder: &TestFolder) -> Path
         .arg(header.parent().expect("a folder"))
         .arg("-I")
         .arg(&sources)
+        .arg("-I")
+        .arg(tests::root().join("include"))
         .arg(sources.join(source))
         .args(how)
         .arg("-o")
@@ -87,7 +89,8 @@ fn linked_and_preloaded() {
     }
 }
 
-/// Of several recorders in a process one traces: that of the program, if it was linked to one, however many others are preloaded.
+/// Of several recorders in a process one traces, however many others are preloaded: the one that the program's calls come to, those about its regions
+/// as well.
 #[test]
 fn one_of_several_recorders_traces() {
     let folder = TestFolder::new("recorders");
@@ -113,6 +116,11 @@ fn one_of_several_recorders_traces() {
                 check(&run_program(mpi, &program, Some(&[])));
                 let copy = std::slice::from_ref(&copy);
                 check(&run_program(mpi, &program, Some(copy)));
+                let program = compiled(mpi, "regions.c", &how, &folder);
+                let run = run_program(mpi, &program, Some(copy));
+                let states = contents::slog2(&run.file("slog2")).states;
+                let (whole, story) = (states.get("whole"), run.finished.story());
+                assert_eq!(whole, Some(&2), "{mpi:?} {how:?} {states:?} {story}");
             }
         }
     }

@@ -1,14 +1,14 @@
 //! The waits of a trace as a table.
 
 use super::{Failure, TraceFiles};
-use crate::trace_files::losses::failure;
-use analysis::performance::waits_of_calls;
+use crate::trace_files::losses::{failure, forgotten_waits};
+use analysis::performance::{WaitsOfCalls, waits_of_calls};
 use arrow_array::RecordBatch;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tables::{WaitTable, WaitingCalls};
-use trace_model::TimeBBox;
+use trace_model::{Source, TimeBBox};
 
 /// How long calls waited, which several threads ask for: the first one finds it out, the others wait for that.
 #[derive(Debug, Default)]
@@ -37,8 +37,17 @@ impl TraceFiles {
     /// A file is damaged.
     pub fn waiting_calls(&self) -> Result<WaitingCalls, Failure> {
         let found = self.source(None);
-        let found = found.and_then(|source| waits_of_calls(source.as_ref()).map_err(failure));
+        let found = found.and_then(|source| self.waits_of(source.as_ref()));
         Ok(WaitingCalls::new(&self.unless_torn(found)?))
+    }
+
+    /// The waits of a source of this trace. What is missing is noted.
+    fn waits_of(&self, source: &dyn Source) -> Result<WaitsOfCalls, Failure> {
+        let found = waits_of_calls(source).map_err(failure)?;
+        self.notes
+            .lock()
+            .extend(forgotten_waits(&self.name(), &found));
+        Ok(found)
     }
 
     /// The stretches of time in which calls waited for other ranks, as the report has them, by the begin of the wait: who waited in which call,
@@ -54,7 +63,7 @@ impl TraceFiles {
     ) -> Result<RecordBatch, Failure> {
         let source = self.unless_torn(self.source(None))?;
         let definitions = source.definitions();
-        let found = self.unless_torn(waits_of_calls(source.as_ref()).map_err(failure))?;
+        let found = self.unless_torn(self.waits_of(source.as_ref()))?;
         let table = WaitTable::new(definitions);
         let mut waits = found.waits;
         waits.retain(|wait| {

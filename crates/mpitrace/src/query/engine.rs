@@ -7,6 +7,7 @@ use crate::api::TraceFiles;
 use crate::failure::Failure;
 use crate::system::cores;
 use crate::terminal::table::CellStyle;
+use crate::terminal::tell;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -35,6 +36,9 @@ pub fn run(words: &[OsString], format: RowFormat, cells: CellStyle) -> Result<()
         .build()
         .map_err(|error| Failure::Data(format!("the threads of the query: {error}")))?;
     let ran = runtime.block_on(ask(tables, &query, format, cells));
+    for note in trace.take_notes() {
+        tell!("mpitrace: {note}");
+    }
     // Whatever still reads has nobody who wants it.
     runtime.shutdown_background();
     ran

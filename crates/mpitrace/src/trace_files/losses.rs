@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use crate::terminal::tell;
+use crate::terminal::units::seconds;
+use analysis::performance::WaitsOfCalls;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -13,6 +15,17 @@ fn system_errors(stop: &Stop) -> impl Iterator<Item = &io::Error> {
     let first: &(dyn Error + 'static) = stop.as_ref();
     std::iter::successors(Some(first), |&error| error.source())
         .filter_map(|error| error.downcast_ref::<io::Error>())
+}
+
+/// What is missing among the waits of the trace or output `name`, if not all were kept.
+pub fn forgotten_waits(name: &str, found: &WaitsOfCalls) -> Option<String> {
+    (found.shortest > 0.0).then(|| {
+        format!(
+            "{name}: only the {} longest waits; those shorter than {} count as none",
+            found.waits.len(),
+            seconds(found.shortest)
+        )
+    })
 }
 
 /// The error that stopped a conversion as the failure of a command.

@@ -4,9 +4,8 @@ use crate::failure::Failure;
 use crate::system::cores;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::tell;
-use crate::terminal::units::seconds;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::{failure, named};
+use crate::trace_files::losses::{failure, forgotten_waits, named};
 use crate::trace_files::only_messages::OnlyMessages;
 use crate::trace_files::pipeline;
 use crate::trace_files::target::Target;
@@ -108,13 +107,8 @@ impl Target {
     /// The waits of a trace, for which it is read once more. Says which are missing.
     fn waits(&self, source: &dyn Source) -> Result<WaitsOfCalls, Failure> {
         let found = waits_of_calls(source).map_err(failure)?;
-        if found.shortest > 0.0 {
-            tell!(
-                "mpitrace: {}: only the {} longest waits; those shorter than {} count as none",
-                self.path.display(),
-                found.waits.len(),
-                seconds(found.shortest)
-            );
+        if let Some(missing) = forgotten_waits(&self.path.display().to_string(), &found) {
+            tell!("mpitrace: {missing}");
         }
         Ok(found)
     }

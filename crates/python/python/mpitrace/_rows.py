@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ class Rows:
 
     Nothing is read before it is asked for, and then as it is taken, so a table may be larger than memory. Takers of Arrow's C stream
     interface read an object of this class as it is: ``pyarrow.table(rows)``, ``polars.DataFrame(rows)``, ``duckdb.sql("from rows")``.
+    What is missing in them is told by a ``UserWarning``.
     """
 
     def __init__(
@@ -40,7 +42,10 @@ class Rows:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The rows, by Arrow's PyCapsule interface. Columns have the types that they have, whatever schema is asked for."""
-        return self._trace.rows(self._table, self._ranks, self._window, self._with_waits)
+        rows = self._trace.rows(self._table, self._ranks, self._window, self._with_waits)
+        for note in self._trace.take_notes():
+            warnings.warn(note, stacklevel=2)
+        return rows
 
     def __len__(self) -> int:
         """Number of rows, which are read to be counted."""

@@ -123,7 +123,7 @@ class Window:
         """Calls of MPI functions: ``rank``, ``thread``, ``function``, ``enter_ns``, ``leave_ns`` and the arguments that the trace has.
 
         :param waits: with the columns ``waiting_ns``, how long the call waited for other ranks, and ``culprit_rank``, for whom most. The trace
-            is read from end to end for them.
+            is read from end to end for them. Of a trace with more than a million waits, the shortest count as none, and a warning says which.
         """
         return Rows(self._native, "calls", _ranks(rank), self._part(t0, t1), waits)
 
