@@ -21,6 +21,18 @@ const PARTS: usize = 100;
 /// Two times in seconds, the first before the second.
 type Window = Option<(f64, f64)>;
 
+/// Half of a nanosecond: times in tables are whole ones, and those of traces need not be.
+const HALF_NS: f64 = 0.5e-9;
+
+/// The window of rows whose times, as whole nanoseconds, are in this one.
+fn bounds_of_rows(window: Window) -> Result<Option<TimeBBox>, Failure> {
+    let bounds = bounds(window)?;
+    Ok(bounds.map(|bounds| TimeBBox {
+        earliest: bounds.earliest - HALF_NS,
+        latest: bounds.latest + HALF_NS,
+    }))
+}
+
 fn bounds(window: Window) -> Result<Option<TimeBBox>, Failure> {
     match window {
         Some((earliest, latest)) if earliest <= latest => Ok(Some(TimeBBox { earliest, latest })),
@@ -44,7 +56,15 @@ impl NativeTrace {
         window: Window,
         with_waits: bool,
     ) -> PyResult<Box<dyn RecordBatchReader + Send>> {
-        let begin = || rows::reader(self.0.clone(), table, ranks, bounds(window)?, with_waits);
+        let begin = || {
+            rows::reader(
+                self.0.clone(),
+                table,
+                ranks,
+                bounds_of_rows(window)?,
+                with_waits,
+            )
+        };
         py.detach(begin).map_err(exception)
     }
 }

@@ -89,12 +89,7 @@ impl AttributionInput {
             return Ok(Vec::new());
         }
         self.trace.tell_damage();
-        let mut files = Vec::new();
-        for (path, input) in &self.trace.files {
-            let named = |error| Failure::file(path, error);
-            files.push(input.blocks().map_err(named)?);
-        }
-        Ok(files)
+        self.trace.block_files()
     }
 
     /// What the states of the trace say beside the report: other calls, and who waited for whom. Of some files only, states do not tell.

@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::shown;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::{dumpi, folder, mpe1};
 use std::path::Path;
@@ -65,12 +64,7 @@ fn archive_source<'a>(name: &Path) -> Result<Box<dyn Source + 'a>, Failure> {
 
 /// The block files of a run as drawables.
 fn blocks_source(trace: &TraceInput) -> Result<Box<dyn Source + '_>, Failure> {
-    let mut files = Vec::new();
-    for (path, input) in &trace.files {
-        let file = input.blocks();
-        let named = |error| Failure::file(shown(path), error);
-        files.push(file.map_err(named)?);
-    }
+    let files = trace.block_files()?;
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
     let options = merge::local::MergeOptions {
         recover: true,

@@ -6,6 +6,8 @@ use crate::trace_files::dumpi_run;
 use crate::trace_files::folder;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
+use blockfile::file::BlockFile;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -87,6 +89,41 @@ impl TraceInput {
             processes,
             damage_told: OnceLock::new(),
         })
+    }
+
+    /// The files as block files.
+    ///
+    /// # Errors
+    /// One of them is none; they are of several runs.
+    pub fn block_files(&self) -> Result<Vec<BlockFile<'_>>, Failure> {
+        let mut files: Vec<BlockFile<'_>> = Vec::new();
+        let mut first: Option<(u64, &Path)> = None;
+        let mut ranks: BTreeMap<u32, &Path> = BTreeMap::new();
+        for (path, input) in &self.files {
+            let file = input.blocks();
+            let file = file.map_err(|error| Failure::file(shown(path), error))?;
+            let info = file.info();
+            files.push(file);
+            // A process that did not get through MPI_Init knew no run, and a server has none.
+            let Ok(rank) = u32::try_from(info.rank) else {
+                continue;
+            };
+            let (run, beside) = *first.get_or_insert((info.run, path));
+            let same_rank = ranks.insert(rank, path);
+            let (one, other, why) = match same_rank {
+                _ if run != info.run => {
+                    (beside, path.as_path(), "are of different runs".to_owned())
+                }
+                Some(other) => (other, path.as_path(), format!("are both of rank {rank}")),
+                None => continue,
+            };
+            return Err(Failure::Data(format!(
+                "{} and {} {why}: expected the block files of one run",
+                shown(one).display(),
+                shown(other).display()
+            )));
+        }
+        Ok(files)
     }
 
     /// Name of the trace for messages: that of its first file.

@@ -58,6 +58,9 @@ fn block_files_that_are_missing_are_told() {
         some.contains("no block file of rank 1, 3 of the run"),
         "{some}"
     );
+    fs::copy(at.join("2.blocks"), at.join("copy.blocks")).unwrap();
+    let twice = "2.blocks and copy.blocks are both of rank 2: expected the block files of one run";
+    fails(at, &["report", "2.blocks", "copy.blocks"], 1, twice);
     // One behind the other, as `cat` gives them.
     let read = |rank| fs::read(at.join(format!("{rank}.blocks"))).unwrap();
     let both = [read(0), read(1)];
