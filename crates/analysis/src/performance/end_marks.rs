@@ -1,8 +1,10 @@
-//! What the recorder says of a rank at its end: that it did not come to MPI_Finalize, and how many of its messages are not drawn.
+//! What the recorder says of a rank at its end: that it did not come to MPI_Finalize, in which calls its threads were then, and how many of its messages
+//! are not drawn.
 
-use std::collections::BTreeSet;
+use super::report::UnfinishedCalls;
+use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::clog2::annotations::{
-    NO_FINALIZE, annotation_text, is_annotation, not_matched_of,
+    NO_FINALIZE, annotation_text, is_annotation, not_matched_of, unfinished_of,
 };
 use trace_model::Category;
 use trace_model::hash::Map;
@@ -15,6 +17,8 @@ pub(super) struct EndMarks {
     /// Ranks of lines, if there can be marks.
     of_lines: Map<i32, i32>,
     not_finalized: BTreeSet<i32>,
+    /// By function the ranks that were in it.
+    unfinished: BTreeMap<String, BTreeSet<i32>>,
     /// Ends of messages that are not drawn.
     pub unmatched: u64,
 }
@@ -54,9 +58,26 @@ impl EndMarks {
         let text = text.unwrap_or_default();
         if text == NO_FINALIZE.as_bytes() {
             self.not_finalized.extend(self.of_lines.get(&line));
+        } else if let Some(function) = unfinished_of(text) {
+            let ranks = self.unfinished.entry(function.to_owned()).or_default();
+            ranks.extend(self.of_lines.get(&line));
         } else if let Some(messages) = not_matched_of(text) {
             self.unmatched = self.unmatched.saturating_add(messages);
         }
+    }
+
+    /// The calls that ranks were in at the end, those of most ranks first.
+    pub(super) fn unfinished(&self) -> Vec<UnfinishedCalls> {
+        let calls = self
+            .unfinished
+            .iter()
+            .map(|(function, ranks)| UnfinishedCalls {
+                function: function.clone(),
+                ranks: ranks.iter().copied().collect(),
+            });
+        let mut calls: Vec<UnfinishedCalls> = calls.collect();
+        calls.sort_by_key(|calls| std::cmp::Reverse(calls.ranks.len()));
+        calls
     }
 
     /// The ranks that did not come to MPI_Finalize, in order.
@@ -97,6 +118,13 @@ mod tests {
             let info = info.clear().text(text.as_bytes());
             marks.take((0, &annotation), line, info.bytes());
         }
+        let [unfinished] = &marks.unfinished()[..] else {
+            panic!("{:?}", marks.unfinished());
+        };
+        assert_eq!(
+            (&*unfinished.function, &unfinished.ranks[..]),
+            ("MPI_Send", &[2][..])
+        );
         marks.take((1, &call), 12, b"");
         marks.take((2, &named), 10, b"");
         assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 0));

@@ -18,6 +18,8 @@ pub struct PerformanceReport {
     pub ranks: usize,
     /// Ranks that did not come to MPI_Finalize, in order: those of a run that was killed.
     pub not_finalized: Vec<i32>,
+    /// Calls that ranks were in when their recording ended, those of most ranks first.
+    pub unfinished: Vec<UnfinishedCalls>,
     /// Threads of all ranks.
     pub threads: usize,
     /// Hosts; 0 where the file does not name them.
@@ -99,6 +101,15 @@ impl PerformanceReport {
             _ => format!("{told}; about as much is due to each of {alike} others."),
         })
     }
+}
+
+/// A function whose calls had not returned when recording ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnfinishedCalls {
+    /// Name of the function.
+    pub function: String,
+    /// Ranks that were in it, in order.
+    pub ranks: Vec<i32>,
 }
 
 /// The range of time that is looked at.

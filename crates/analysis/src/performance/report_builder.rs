@@ -79,6 +79,7 @@ pub(super) fn build(
         program: definitions.program.clone(),
         ranks: builder.mains().count(),
         not_finalized: first.end_marks.not_finalized(),
+        unfinished: first.end_marks.unfinished(),
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
         hosts: definitions.hosts(),
         drawables: first.counts.drawables.all,

@@ -5,6 +5,8 @@ use super::wait::WaitPattern;
 use crate::correctness::{rank_list, ranks_in_words};
 use trace_model::units::{duration, percent};
 
+/// Functions that are named of those whose calls had not returned.
+const MAX_UNFINISHED: usize = 3;
 /// Parts of the time that are smaller than this need no attention.
 const MIN_SHARE: f64 = 0.05;
 
@@ -95,21 +97,45 @@ impl WaitGroup {
 }
 
 impl PerformanceReport {
-    /// That ranks did not come to MPI_Finalize, and which.
+    /// That ranks did not come to MPI_Finalize, which, and which calls did not return to them.
     pub fn lost_ranks(&self) -> Option<String> {
         let lost = self.not_finalized.len();
         let all = self.ranks.max(lost);
         let list = rank_list(self.not_finalized.iter().map(|&rank| rank as u32));
-        match lost {
-            0 => None,
-            _ if lost == all => Some(format!(
-                "None of the {all} ranks in the trace reached MPI_Finalize."
-            )),
-            _ => Some(format!(
+        let told = match lost {
+            0 => return None,
+            _ if lost == all => {
+                format!("None of the {all} ranks in the trace reached MPI_Finalize.")
+            }
+            _ => format!(
                 "{lost} of the {all} ranks in the trace did not reach MPI_Finalize: {}.",
                 ranks_in_words(&list)
-            )),
-        }
+            ),
+        };
+        Some(match self.last_calls() {
+            Some(calls) => format!("{told} {calls}"),
+            None => told,
+        })
+    }
+
+    /// Which calls had not returned at the end, whose time there counts for nothing.
+    fn last_calls(&self) -> Option<String> {
+        let told = self.unfinished.iter().take(MAX_UNFINISHED).map(|calls| {
+            let list = rank_list(calls.ranks.iter().map(|&rank| rank as u32));
+            format!("{} of {}", calls.function, ranks_in_words(&list))
+        });
+        let told: Vec<String> = told.collect();
+        let more = self.unfinished.len().saturating_sub(MAX_UNFINISHED);
+        let more = match more {
+            0 => String::new(),
+            n => format!(" and {n} functions more"),
+        };
+        (!told.is_empty()).then(|| {
+            format!(
+                "{}{more} had not returned: `mpitrace verify` says who waits for whom.",
+                told.join(", ")
+            )
+        })
     }
 
     /// That the numbers are about the lesser part of the run only, as a rank came to MPI_Finalize early.
