@@ -43,6 +43,14 @@ impl TimeBBox {
         self.earliest <= other.earliest && self.latest >= other.latest
     }
 
+    /// The stretch of time that is in both; one that ends before it begins if there is none.
+    pub fn common(self, other: TimeBBox) -> TimeBBox {
+        TimeBBox {
+            earliest: self.earliest.max(other.earliest),
+            latest: self.latest.min(other.latest),
+        }
+    }
+
     /// True if the two have at least a point in common.
     pub fn overlaps(self, other: TimeBBox) -> bool {
         self.earliest <= other.latest && self.latest >= other.earliest

@@ -434,5 +434,8 @@ pub fn collect(
         collector.put(drawable);
         Ok(())
     })?;
-    Ok((collector.finish(), losses))
+    let log = collector.bounds;
+    let mut found = collector.finish();
+    found.window = found.window.common(log);
+    Ok((found, losses))
 }

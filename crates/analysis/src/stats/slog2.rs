@@ -16,6 +16,8 @@ pub fn collect_slog2(
     window: TimeBBox,
     options: StatisticsOptions,
 ) -> Result<(Statistics, Losses), Stop> {
+    let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
+    let window = window.common(log);
     let options = StatisticsOptions {
         window: Some(window),
         ..options

@@ -121,7 +121,8 @@ pub struct Untold {
 /// Statistics of a trace or of a window of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
-    /// The window, or else from the first start to the last end; [`TimeBBox::EMPTY`] without drawables.
+    /// The part of the window in which the trace is, one that ends before it begins if that is none; without a window, from the first start to the last end,
+    /// and [`TimeBBox::EMPTY`] without drawables.
     pub window: TimeBBox,
     /// Drawables that were counted.
     pub drawables: u64,

@@ -157,6 +157,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             progress: &progress,
         };
         let (found, losses) = stats::collect(&counted, options).map_err(failure)?;
+        if window.is_some() && found.window.duration() < 0.0 {
+            let message =
+                "--window: it is outside the log, expected a time of the trace".to_owned();
+            return Err(Failure::Call(message));
+        }
         (found, source.definitions().clone(), losses)
     };
     let tables = StatisticsTables {

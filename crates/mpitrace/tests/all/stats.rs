@@ -1,5 +1,6 @@
 //! `mpitrace stats` as users call it.
 
+use crate::exported::{fails, succeeds, synth};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -290,4 +291,23 @@ fn wrong_calls_and_bad_files() {
     let cut = folder.path().join("cut.slog2").display().to_string();
     fs::write(&cut, &bytes[..bytes.len() / 2]).expect("file");
     assert_eq!(code(&["stats", &cut]), Some(1));
+}
+
+/// A window that goes beyond the log is that of the log.
+#[test]
+fn time_outside_the_log_counts_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    synth(at, "run.slog2");
+    succeeds(at, &["convert", "-q", "run.slog2", "run.clog2"]);
+    for trace in ["run.slog2", "run.clog2"] {
+        let by_rank = |window: &[&str]| {
+            let arguments = ["stats", "-q", "--by", "rank", "--format", "csv", trace];
+            succeeds(at, &[&arguments, window].concat()).stdout
+        };
+        let whole = by_rank(&[]);
+        assert_eq!(by_rank(&["--window", "-5", "1000"]), whole, "{trace}");
+        let outside = ["stats", "-q", trace, "--window", "1000", "2000"];
+        fails(at, &outside, 2, "outside the log");
+    }
 }
