@@ -230,7 +230,11 @@ class Window:
         return self.draw(width=1000).svg
 
     def __repr__(self) -> str:
-        first, last = self._edges()
+        try:
+            first, last = self._edges()
+        except _native.TraceError as error:
+            # Whoever has a damaged trace still has to be told what it is.
+            return f"<{self._native.format()} trace {self.name}: {error}>"
         return f"<{self._native.format()} trace {self.name}: {first:.6f} s to {last:.6f} s>"
 
 
