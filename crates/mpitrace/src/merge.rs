@@ -117,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
     }
     let shape = edited::shape(&traces[0])?;
-    let merged = MergedTraces::new(parts).map_err(|error| Failure::Data(error.to_string()))?;
+    let merged = MergedTraces::new(parts).map_err(failure)?;
     let losses = edited::write(&target, &merged, merged.views(), shape, arguments.quiet)?;
     report_losses(&losses, &target.path);
     if !arguments.quiet {

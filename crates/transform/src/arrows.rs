@@ -306,7 +306,7 @@ impl Spans {
     }
 }
 
-fn is_sampled(id: u64, zeros: u32) -> bool {
+pub(super) fn is_sampled(id: u64, zeros: u32) -> bool {
     // Fibonacci hashing: neighbouring counters must not all be kept or all be dropped.
     (id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20).trailing_zeros() >= zeros
 }

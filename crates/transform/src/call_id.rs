@@ -45,6 +45,26 @@ impl CallIdCategories {
             InfoValue::Text(_) | InfoValue::Real(_) => None,
         }
     }
+
+    /// Offset in the info of a CallID of 8 bytes; `None` if there is none, or it is a smaller one.
+    pub(super) fn place(&self, category: i32, info: &[u8]) -> Option<usize> {
+        let (category, at) = self.categories.get(&category)?;
+        let mut place = 0_usize;
+        for kind in category.info_types.get(..*at)? {
+            place += match kind {
+                b'h' => 2,
+                b'd' | b'x' | b'e' => 4,
+                b'l' | b'X' | b'E' => 8,
+                b's' => {
+                    let length = i16::from_be_bytes(*info.get(place..)?.first_chunk()?);
+                    2 + usize::try_from(length).unwrap_or(0)
+                }
+                _ => return None,
+            };
+        }
+        let is_wide = matches!(category.info_types.get(*at), Some(b'l' | b'X'));
+        (is_wide && info.len() >= place.checked_add(8)?).then_some(place)
+    }
 }
 
 #[cfg(test)]
@@ -69,5 +89,8 @@ mod tests {
         assert_eq!(call_ids.of(4, &info), Some(9));
         assert_eq!(call_ids.of(5, &info), None);
         assert_eq!(call_ids.of(3, &info[..8]), None);
+        assert_eq!(call_ids.place(3, &info), Some(4));
+        assert_eq!(call_ids.place(3, &info[..8]), None);
+        assert_eq!(call_ids.place(4, &info), None);
     }
 }

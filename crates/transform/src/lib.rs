@@ -17,6 +17,7 @@ mod dumpi;
 mod filtered;
 mod forward;
 mod in_order;
+mod io_numbers;
 mod lines;
 mod merge;
 mod select;

@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::io_numbers::{self, InfoRoom, Renumbering};
 use super::views;
 use trace_formats::slog2::LineIdMap;
-use trace_model::{Category, Definitions, Drawable, Line, Losses, Source, Stop, Vertex};
+use trace_model::{
+    Actor, Category, Definitions, Drawable, Lane, Line, Losses, Source, Stop, Vertex, name_of_lane,
+    named_lane,
+};
 
 /// A trace to be merged.
 pub struct MergeInput<'s> {
@@ -27,6 +31,8 @@ pub enum MergeError {
     Lines,
     /// Together they have more categories than there are numbers for them.
     Categories,
+    /// Together they have more CallIDs, files or operations than there are numbers for them.
+    Numbers,
 }
 
 impl fmt::Display for MergeError {
@@ -34,6 +40,9 @@ impl fmt::Display for MergeError {
         f.write_str(match self {
             MergeError::Lines => "the line numbers of these traces together exceed 32 bits",
             MergeError::Categories => "the categories of these traces together exceed 32 bits",
+            MergeError::Numbers => {
+                "the numbers of CallIDs, files or operations of these traces together exceed the bits that infos have for them"
+            }
         })
     }
 }
@@ -42,7 +51,8 @@ impl std::error::Error for MergeError {}
 
 /// Traces under each other.
 ///
-/// Categories that are equal in all but number and counts become one; others get a new number where theirs is taken.
+/// Categories that are equal in all but number and counts become one; others get a new number where theirs is taken. CallIDs, files and
+/// operations of runs with I/O get other numbers where they are those of another run.
 pub struct MergedTraces<'s> {
     parts: Vec<(MergeInput<'s>, InputNumbering)>,
     definitions: Definitions,
@@ -54,17 +64,20 @@ struct InputNumbering {
     /// Added to line numbers.
     lines: i64,
     categories: BTreeMap<i32, i32>,
+    /// Numbers in infos.
+    infos: Renumbering,
 }
 
 impl<'s> MergedTraces<'s> {
     /// Puts the traces together, in this order.
     ///
     /// # Errors
-    /// If numbers run out.
-    pub fn new(parts: Vec<MergeInput<'s>>) -> Result<Self, MergeError> {
+    /// If numbers run out ([`MergeError`]), and the errors of the traces: those with I/O are read once to see their numbers.
+    pub fn new(parts: Vec<MergeInput<'s>>) -> Result<Self, Stop> {
         let mut definitions = Definitions::default();
         let mut used = BTreeSet::new();
-        let mut numbered: Vec<(MergeInput<'s>, InputNumbering)> = Vec::new();
+        let mut numbered: Vec<(MergeInput<'s>, i64, BTreeMap<i32, i32>)> = Vec::new();
+        let mut inputs: Vec<(&dyn Source, i32)> = Vec::new();
         let mut next_line: Option<i64> = None;
         for part in parts {
             let own = part.source.definitions();
@@ -73,32 +86,53 @@ impl<'s> MergedTraces<'s> {
             let lines = next_line.map_or(0, |next| next - first);
             next_line = Some(lines + last + 1);
             if i32::try_from(lines + last).is_err() {
-                return Err(MergeError::Lines);
+                return Err(MergeError::Lines.into());
             }
             if definitions.program.is_empty() {
                 definitions.program.clone_from(&own.program);
             }
             let ranks = numbers_from(&definitions.lines, |line| line.rank);
             let comms = numbers_from(&definitions.lines, |line| line.comm);
+            let actors = ActorNumbers::behind(&definitions.lines, ranks);
             let is_first = numbered.is_empty();
-            definitions.lines.extend(own.lines.iter().map(|line| Line {
-                // Both bounds were checked.
-                id: (i64::from(line.id) + lines) as i32,
-                rank: line.rank.saturating_add(ranks),
-                comm: match line.comm {
-                    0 => 0,
-                    _ if is_first => line.comm,
-                    other => other.saturating_add(comms),
-                },
-                comm_rank: match line.comm {
-                    0 => line.comm_rank.saturating_add(ranks),
-                    _ => line.comm_rank,
-                },
-                ..line.clone()
+            definitions.lines.extend(own.lines.iter().map(|line| {
+                Line {
+                    // Both bounds were checked.
+                    id: (i64::from(line.id) + lines) as i32,
+                    rank: line.rank.saturating_add(ranks),
+                    comm: match line.comm {
+                        0 => 0,
+                        _ if is_first => line.comm,
+                        other => other.saturating_add(comms),
+                    },
+                    comm_rank: match line.comm {
+                        0 => line.comm_rank.saturating_add(ranks),
+                        _ => line.comm_rank,
+                    },
+                    name: named_lane(line)
+                        .map(|lane| name_of_lane(actors.moved(lane)))
+                        .or_else(|| line.name.clone()),
+                    ..line.clone()
+                }
             }));
             let categories = join_categories(&mut definitions, own, &mut used)?;
-            numbered.push((part, InputNumbering { lines, categories }));
+            inputs.push((part.source, ranks));
+            numbered.push((part, lines, categories));
         }
+        let shifts = io_numbers::shifts(&inputs)?.ok_or(MergeError::Numbers)?;
+        let numbered: Vec<_> = numbered
+            .into_iter()
+            .zip(shifts)
+            .map(|((part, lines, categories), shift)| {
+                let infos = Renumbering::new(part.source, shift);
+                let numbering = InputNumbering {
+                    lines,
+                    categories,
+                    infos,
+                };
+                (part, numbering)
+            })
+            .collect();
         let parts = numbered.iter().map(|(part, numbering)| views::InputViews {
             name: &part.name,
             views: &part.views,
@@ -116,6 +150,46 @@ impl<'s> MergedTraces<'s> {
     /// of the trace stands before what that view says.
     pub fn views(&self) -> &[LineIdMap] {
         &self.views
+    }
+}
+
+/// What is added to the numbers of ranks, servers and devices in the names of lines.
+struct ActorNumbers {
+    ranks: u32,
+    front_ends: u32,
+    data_servers: u32,
+    devices: u32,
+}
+
+impl ActorNumbers {
+    /// Behind those of `lines`, with `ranks` added to ranks.
+    fn behind(lines: &[Line], ranks: i32) -> ActorNumbers {
+        let mut found = ActorNumbers {
+            ranks: u32::try_from(ranks).unwrap_or(0),
+            front_ends: 0,
+            data_servers: 0,
+            devices: 0,
+        };
+        for lane in lines.iter().filter_map(named_lane) {
+            let (next, number) = match lane.actor {
+                Actor::Rank(_) => continue,
+                Actor::FrontEnd(n) => (&mut found.front_ends, n),
+                Actor::DataServer(n) => (&mut found.data_servers, n),
+                Actor::Device(n) => (&mut found.devices, n),
+            };
+            *next = (*next).max(number.saturating_add(1));
+        }
+        found
+    }
+
+    fn moved(&self, lane: Lane) -> Lane {
+        let actor = match lane.actor {
+            Actor::Rank(n) => Actor::Rank(n.saturating_add(self.ranks)),
+            Actor::FrontEnd(n) => Actor::FrontEnd(n.saturating_add(self.front_ends)),
+            Actor::DataServer(n) => Actor::DataServer(n.saturating_add(self.data_servers)),
+            Actor::Device(n) => Actor::Device(n.saturating_add(self.devices)),
+        };
+        Lane { actor, ..lane }
     }
 }
 
@@ -197,6 +271,7 @@ impl Source for MergedTraces<'_> {
     ) -> Result<Losses, Stop> {
         let mut losses = Losses::default();
         let mut vertices: Vec<Vertex> = Vec::new();
+        let mut room = InfoRoom::default();
         for (part, numbering) in &self.parts {
             let found = part.source.for_each(&mut |drawable| {
                 vertices.clear();
@@ -210,6 +285,7 @@ impl Source for MergedTraces<'_> {
                 let category = numbering.categories.get(&drawable.category);
                 put(&Drawable {
                     category: category.copied().unwrap_or(drawable.category),
+                    info: numbering.infos.info(drawable, &mut room),
                     vertices: &vertices,
                     ..*drawable
                 })

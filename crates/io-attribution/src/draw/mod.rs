@@ -15,6 +15,7 @@ mod categories;
 mod info;
 mod place;
 mod read_back;
+mod renumber;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 pub use base::DrawingBase;
 pub use categories::COUNT as CATEGORIES;
 pub use read_back::{read_attribution, read_attribution_by_time, time_to_completion};
+pub use renumber::{DrawnCategories, DrawnNumbers, NumberShift};
 
 /// Makes drawables of attribution records. Keeps neither calls nor operations in memory.
 #[derive(Debug)]

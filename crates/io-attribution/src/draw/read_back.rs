@@ -33,7 +33,7 @@ pub fn read_attribution_by_time(
 }
 
 /// A point of which nothing is known.
-const NOWHERE: PicturePoint = PicturePoint {
+pub(super) const NOWHERE: PicturePoint = PicturePoint {
     lane: Lane {
         actor: Actor::Rank(0),
         thread: 0,

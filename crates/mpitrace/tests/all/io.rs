@@ -227,6 +227,53 @@ fn selections_and_tables() {
     assert_eq!(findings[1]["figures"]["moved"], 512);
 }
 
+/// Each run counts CallIDs, files and operations from 0.
+#[test]
+fn of_merged_runs_the_report_has_the_sums() {
+    let (folder, first) = trace(&two_phase().facts);
+    let (_other, second) = trace(&served().0.facts);
+    let paths = [&first, &second, &second].map(|path| path.to_str().unwrap());
+    let both = folder.path().join("both.slog2");
+    let both = both.to_str().unwrap();
+    let merged = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+        .args(["merge", "-q"])
+        .args(paths)
+        .arg(both)
+        .output()
+        .expect("mpitrace");
+    assert!(merged.status.success(), "{merged:?}");
+    let alone = paths.map(|path| json(&["--json", path]));
+    let all = json(&["--json", both]);
+    let sum = |of: &dyn Fn(&Value) -> u64| alone.iter().map(of).sum::<u64>();
+    for field in [
+        "exact_bytes",
+        "unknown_bytes",
+        "page_bytes",
+        "transfers",
+        "moved_bytes",
+        "settled",
+    ] {
+        let of = |all: &Value| {
+            let rows = all["exactness"].as_array().expect("rows").iter();
+            rows.map(|row| {
+                row[field]
+                    .as_u64()
+                    .unwrap_or_else(|| panic!("{field}: {row}"))
+            })
+            .sum::<u64>()
+        };
+        assert_eq!(of(&all), sum(&of), "{field}");
+    }
+    for field in ["different", "arrows_triggers", "arrows_carries"] {
+        let of = |all: &Value| all["callid"][field].as_u64().expect(field);
+        assert_eq!(of(&all), sum(&of), "{field}");
+    }
+    for table in ["files", "ranks", "devices", "aggregators", "servers"] {
+        let of = |all: &Value| all[table].as_array().map_or(0, Vec::len) as u64;
+        assert_eq!(of(&all), sum(&of), "{table}");
+    }
+}
+
 #[test]
 fn one_call_down_to_the_disk() {
     let (story, call) = served();

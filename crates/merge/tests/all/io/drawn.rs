@@ -368,6 +368,17 @@ fn traces_made_apart_give_the_same_arrows() {
         part(&server as _, "server", 2200e-9),
     ];
     let merged = MergedTraces::new(parts).expect("two traces");
+    let mut operations = Vec::new();
+    read_attribution(&merged, &mut |record| {
+        if let AttributionRecord::Operation(operation) = record {
+            operations.push(operation.id);
+        }
+        Ok(())
+    })
+    .expect("read");
+    operations.sort_unstable();
+    operations.dedup();
+    assert_eq!(operations.len(), 8, "each has a number of its own");
     let arrows = Arrows::new(&merged);
     let found = all(&arrows);
     let expected = all(&source(&together));
