@@ -146,7 +146,9 @@ impl IoReportCollector {
         self.report.kinds.entry(key).or_default().add(operation);
         self.report.below.add(operation);
         let is_libc = key.who == OperationOwner::Rank;
-        let counts = is_data && (operation.call.is_some() || !is_libc);
+        // An operation inside of MPI without a call belongs to one that is not recorded.
+        let is_own = is_libc && operation.record.flags & blockfile::operation::OUTSIDE != 0;
+        let counts = is_data && (operation.call.is_some() || !is_own);
         self.attributions.operation(operation, counts, true);
         let doing = Doing::of(operation.kind);
         if is_libc && counts && doing.is_transfer() {

@@ -75,6 +75,24 @@ fn files_that_are_only_removed_were_not_opened() {
     assert_eq!((own.written.calls, own.written.bytes, own.files), (1, 9, 1));
 }
 
+/// A filter that is asked after the call leaves the call out and keeps its operations.
+#[test]
+fn transfers_of_calls_that_are_not_recorded_are_unknown() {
+    let mut story = Story::new();
+    let rank = Actor::Rank(0);
+    story.operation(rank, op::PWRITE, None, (1, 2), (0, 100));
+    let own = story.operation(rank, op::PWRITE, None, (3, 4), (100, 10));
+    own.record.flags = op::OUTSIDE;
+    let found = report(&story.facts, IoReportOptions::default());
+    let stage = Stage {
+        who: OperationOwner::Rank,
+        layer: Layer::Libc,
+    };
+    let known = found.attribution.get(&stage).copied().unwrap_or_default();
+    assert_eq!((known.transfers, known.moved, known.settled), (1, 100, 0));
+    assert_eq!((known.exact, known.unattributed), (0, 100));
+}
+
 #[test]
 fn a_collective_write() {
     let found = report(&two_phase().facts, IoReportOptions::default());
@@ -341,7 +359,8 @@ fn how_exact_it_is() {
     story
         .operation(rank, op::PREAD, Some(call), (30, 40), (0, 8))
         .file = Some(1);
-    story.operation(rank, op::PREAD, None, (2000, 2010), (0, 50));
+    let own = story.operation(rank, op::PREAD, None, (2000, 2010), (0, 50));
+    own.record.flags = op::OUTSIDE;
     story.call(0, 1, "MPI_File_read", (0, 100), 250);
     story.both(call, 1, 100);
     story.edge(call, 2, Relation::Carries, 30).precision = Precision::BoundingExtent;
