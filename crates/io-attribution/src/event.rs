@@ -5,7 +5,8 @@
 //! threads count within the process; CallIDs and keys of file handles are the same in all processes.
 //!
 //! Events of one process come in order of time. A data access comes when it begins, with its arguments, although its record is
-//! written when it ends; an operation comes when it ends. So an access comes before the operations that happen in it.
+//! written when it ends; an operation comes when it ends, a large transfer when it begins. So an access comes before the operations that
+//! happen in it.
 
 use super::record::{Actor, FileRole};
 use blockfile::operation::{self as op, Effect, kind};
@@ -57,7 +58,7 @@ pub enum AttributionEventKind {
     File(SeenFile),
     /// An asynchronous transfer begins. It comes again as [`AttributionEventKind::Operation`] when its result is asked for.
     Begins(OperationEvent),
-    /// An operation has ended.
+    /// An operation has ended, or a large transfer begins: so what it makes servers and devices do comes after it.
     Operation(OperationEvent),
     /// The outermost MPI call on this thread has returned. Comes only if the call contained operations.
     Returned(EnclosingCall),

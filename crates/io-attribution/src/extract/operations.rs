@@ -2,6 +2,7 @@
 //! put together of their beginning and their end.
 
 use super::out::ReadyEvents;
+use super::walk::comes_at_start;
 use crate::event::{AttributionEventKind, EnclosingCall, OperationEvent, SeenFile};
 use crate::record::FileRole;
 use blockfile::define::OpenFileDefinition;
@@ -129,7 +130,7 @@ impl RankOperations {
         out.put(ns, thread, AttributionEventKind::File(seen));
     }
 
-    /// An operation has ended, or one that is asynchronous begins.
+    /// An operation has ended, or one that [`comes_at_start`] begins.
     pub fn operation(
         &mut self,
         thread: u32,
@@ -186,7 +187,10 @@ impl RankOperations {
                 }
                 out.put(start, thread, AttributionEventKind::Begins(operation));
             }
-            _ => out.put(stop, thread, AttributionEventKind::Operation(operation)),
+            _ => {
+                let ns = if comes_at_start(record) { start } else { stop };
+                out.put(ns, thread, AttributionEventKind::Operation(operation));
+            }
         }
     }
 

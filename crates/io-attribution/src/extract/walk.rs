@@ -31,13 +31,28 @@ pub(super) enum PendingDefinition {
 pub(super) enum WalkStep {
     /// The call begins.
     Start,
-    /// An operation has ended, or one that is asynchronous begins; [`ThreadWalk::operation`].
+    /// An operation has ended, or one that [`comes_at_start`] begins; [`ThreadWalk::operation`].
     Operation {
         /// Whether it is one of the call.
         inside: bool,
     },
     /// The call has returned.
     Stop,
+}
+
+/// Bytes from which on a transfer may become more requests than can be kept while nobody knows what made them.
+const LARGE_BYTES: i64 = 1 << 20;
+
+/// True for an operation that is given when it begins: the requests that it makes are answered before it ends, and those of an asynchronous or
+/// large transfer can be many.
+pub(super) fn comes_at_start(record: &Record<'_>) -> bool {
+    let effect = kind(record.function).map(|kind| kind.effect);
+    match effect {
+        Some(Effect::StartRead | Effect::StartWrite) => true,
+        Some(Effect::Read | Effect::Write) => OperationRecord::decode(record.payload)
+            .is_some_and(|operation| operation.size >= LARGE_BYTES),
+        _ => false,
+    }
 }
 
 /// Position in the records of one thread.
@@ -216,10 +231,10 @@ impl<'a> ThreadWalk<'a> {
                     self.begun = true;
                     return self.at(start, WalkStep::Start);
                 }
-                // A server may have answered what an asynchronous transfer asked for before the call that began it returned.
-                let begins = kind(record.function)
-                    .is_some_and(|k| matches!(k.effect, Effect::StartRead | Effect::StartWrite));
-                let ticks = if begins { record.start } else { record.stop() };
+                let ticks = match comes_at_start(&record) {
+                    true => record.start,
+                    false => record.stop(),
+                };
                 return self.at(ticks, WalkStep::Operation { inside });
             }
             if record.function == define::FILE

@@ -6,7 +6,9 @@ use blockfile::define::{Definition, OpenFileDefinition, ServerDefinition, Server
 use blockfile::file::BlockFile;
 use blockfile::operation::{self as op, OperationRecord, ServerRequest};
 use io_attribution::draw::{Shows, shows};
-use io_attribution::{Actor, AttributionRecord, Precision, Relation, read_attribution};
+use io_attribution::{
+    Actor, AttributionRecord, Precision, Relation, attribute_files, read_attribution,
+};
 use merge::local::{Merge, MergeOptions};
 use merge::operations::draw_files;
 use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs};
@@ -85,6 +87,87 @@ fn writer_of(nth: u32, writes: u32) -> Blocks {
 /// CallID of the write of a rank.
 fn write_id(b: &Blocks) -> u64 {
     (b.rank as u64) << 40 | u64::from(b.calls - 2)
+}
+
+/// A write of 4 MiB becomes more requests than are kept while the operation that made them is not known.
+#[test]
+fn all_requests_of_one_large_write_are_linked() {
+    const REQUESTS: u32 = 8192;
+    let bytes = i64::from(REQUESTS) * 512;
+    let mut b = rank(0, 1);
+    b.define(&Definition::File(OpenFileDefinition {
+        fd: 7,
+        flags: 2,
+        device: 1,
+        inode: 2,
+        path: "/data/f".to_owned(),
+    }));
+    let open = [
+        V::H(WORLD),
+        V::T(Some("/data/f")),
+        V::I(5),
+        V::H(0),
+        V::H(FILE),
+    ];
+    let opened = OperationRecord {
+        fd: 7,
+        offset: -1,
+        result: 7,
+        ..OperationRecord::default()
+    };
+    b.calls -= 1;
+    inside(&mut b, op::OPEN, (1200, 1300), &opened);
+    call_at(&mut b, 1000, 2000, "MPI_File_open", &open);
+    let written = OperationRecord {
+        fd: 7,
+        offset: 0,
+        size: bytes,
+        result: bytes,
+        ..OperationRecord::default()
+    };
+    let end = 4000 + 2 * REQUESTS;
+    inside(&mut b, op::PWRITE, (3100, end), &written);
+    let count = V::I(bytes / 4);
+    let write = [V::H(FILE), V::I(0), V::No, count, V::H(INT), V::S(None)];
+    call_at(&mut b, 3000, end + 10, "MPI_File_write_at", &write);
+    let call = u64::from(b.calls - 1);
+    let mut server = server(&[]);
+    for nth in 0..REQUESTS {
+        let request = OperationRecord {
+            fd: -1,
+            offset: i64::from(nth) * 512,
+            size: 512,
+            result: 512,
+            call: Some(call),
+            request: Some(ServerRequest {
+                unique: u64::from(nth) + 2,
+                inode: 2,
+                tid: 1000,
+                arrived: 3500 + 2 * u64::from(nth),
+            }),
+            ..OperationRecord::default()
+        };
+        let start = 3500 + 2 * nth;
+        inside(&mut server, op::REQUEST_WRITE, (start, start + 1), &request);
+    }
+    let bytes = [b.bytes(), server.bytes()];
+    let files = bytes.each_ref().map(|b| BlockFile::new(b).expect("blocks"));
+    let table = wrappers::table().expect("the table");
+    let mut carried = 0;
+    let totals = attribute_files(&files, table, &mut |record| {
+        if let AttributionRecord::Edge(edge) = record
+            && edge.relation == Relation::Carries
+            && edge.kind == op::REQUEST_WRITE
+        {
+            assert_eq!((edge.call, edge.bytes), (call, 512));
+            assert_eq!(edge.precision, Precision::Exact);
+            carried += 1;
+        }
+        Ok(())
+    })
+    .expect("sound");
+    assert_eq!(totals.server_agreements, u64::from(REQUESTS));
+    assert_eq!((totals.server_unattributed, carried), (0, REQUESTS));
 }
 
 /// A server that was asked by both ranks, from within their writes.
