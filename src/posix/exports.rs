@@ -13,7 +13,7 @@ use super::calls::{
 use super::maps::{map, sync as sync_map};
 use super::raw::raw_call;
 use super::real::{self, RealFunction};
-use super::stdio::{close_stream, open_stream, use_stream};
+use super::stdio::{close_stream, open_stream, reopen_stream, use_stream};
 use super::watch;
 use crate::mpi::library::CodeAddress;
 use crate::thread::state::Thread;
@@ -235,6 +235,8 @@ functions! {
         => close_all(first, last, flags);
     always [closefrom](first: c_int) -> (), NONE => close_all(first.max(0) as c_uint, c_uint::MAX, 0);
     inside [fopen fopen64](path: Name, mode: Name) -> File, NONE => open_stream(path, mode);
+    always [freopen freopen64](path: Name, mode: Name, stream: File) -> File, NONE
+        => reopen_stream(path, mode, stream);
     always [fdopen](fd: c_int, mode: Name) -> File, NONE => use_stream(fd);
     always [fclose](stream: File) -> c_int, NONE => close_stream(stream);
 }

@@ -4,6 +4,7 @@
 use super::calls::{self, closing};
 use super::descriptors;
 use crate::platform::errno::{errno, set_errno};
+use crate::platform::say;
 use blockfile::operation::OPEN;
 use libc::FILE;
 use std::cell::Cell;
@@ -61,6 +62,34 @@ pub unsafe fn open_stream(
         description.share();
     }
     stream.get()
+}
+
+/// freopen: recorded as the open that it is. From then on the stream's descriptor stands for the new file.
+///
+/// # Safety
+/// The names and the stream are what the program gave to libc.
+pub unsafe fn reopen_stream(
+    real: impl FnOnce() -> *mut FILE,
+    path: *const c_char,
+    mode: *const c_char,
+    stream: *mut FILE,
+) -> *mut FILE {
+    // SAFETY: as promised.
+    let old = unsafe { descriptor(stream) };
+    descriptors::forget(old);
+    // Without a name the stream gets another mode; what it stands for is found at its next use.
+    // SAFETY: as promised.
+    let new = unsafe { open_stream(real, path, mode) };
+    // SAFETY: just opened, or null.
+    let fd = unsafe { descriptor(new) };
+    if path.is_null() {
+        descriptors::forget(fd);
+    }
+    match new.is_null() {
+        true => say::closes(old as u32, old as u32),
+        false => say::is_given(fd),
+    }
+    new
 }
 
 /// fdopen: from now on the stream moves the position.

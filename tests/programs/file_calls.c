@@ -207,8 +207,24 @@ static void streams(const char *name)
     fd = fileno(stream);
     expect("open", fd, -1, 0, fd, 0);
     expect("close", fd, -1, 0, fclose(stream), 0);
-    /* a descriptor that nobody has seen being opened */
+    /* a stream that another file is opened on, and the same file anew */
     char other[300];
+    snprintf(other, sizeof other, "%s.reopened", name);
+    stream = fopen(name, "r");
+    fd = fileno(stream);
+    expect("open", fd, -1, 0, fd, 0);
+    stream = freopen(other, "w", stream);
+    fd = fileno(stream);
+    expect("open", fd, -1, 0, fd, 0);
+    DO("write", fd, 0, 7, write(fd, buffer, 7));
+    stream = freopen64(name, "a+", stream);
+    fd = fileno(stream);
+    expect("open", fd, -1, 0, fd, 0);
+    stream = freopen(NULL, "r", stream);
+    fd = fileno(stream);
+    DO("pread", fd, 2, 3, pread(fd, buffer, 3, 2));
+    expect("close", fd, -1, 0, fclose(stream), 0);
+    /* a descriptor that nobody has seen being opened */
     snprintf(other, sizeof other, "%s.XXXXXX", name);
     fd = mkstemp(other);
     DO("write", fd, 0, 3, write(fd, buffer, 3));

@@ -95,7 +95,7 @@ fn each_call_is_recorded_as_it_was_made() {
             assert!(file.inode != 0 && file.device != 0, "{file:?}");
         }
         let names = files.files.iter().map(|f| f.path.as_str());
-        for name in ["a", "b", "c", "file0", "file1"] {
+        for name in ["a", "b", "c", "file0", "file1", "file0.reopened"] {
             let name = format!("{folder}/{name}");
             assert!(
                 names.clone().any(|path| path == name),
