@@ -283,7 +283,7 @@ unsafe fn note_open(
         return;
     }
     // SAFETY: promised by the caller, and the call succeeded.
-    let path = unsafe { Path::of_name(directory, name) };
+    let path = unsafe { Path::of_opened(directory, name, fd) };
     let Some(status) = system::status(fd) else {
         return;
     };

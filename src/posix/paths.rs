@@ -77,23 +77,53 @@ impl Path {
         path
     }
 
+    /// The file that `name` in `directory` has been opened as, with descriptor `fd`: below /proc and /dev a name can be that of a descriptor,
+    /// such as `/dev/stdin` and `/proc/self/fd/3`, and the kernel knows what that stands for.
+    ///
+    /// # Safety
+    /// As for [`Path::of_name`].
+    pub unsafe fn of_opened(directory: c_int, name: *const c_char, fd: c_int) -> Path {
+        // SAFETY: promised by the caller.
+        let path = unsafe { Path::of_name(directory, name) };
+        match path.is_of_system() {
+            true => Path::of_descriptor(fd),
+            false => path,
+        }
+    }
+
     /// Whether calls on the file of this name, which need not be there yet, may be wanted. The name may be no address at all.
     pub fn may_be_wanted(directory: c_int, name: *const c_char) -> bool {
-        let may_be = match system::status_at(directory, name, 0) {
-            Ok(status) => status.st_mode & libc::S_IFMT == libc::S_IFREG,
-            Err(error) => error != libc::EFAULT,
+        let (may_be, is_there) = match system::status_at(directory, name, 0) {
+            Ok(status) => (status.st_mode & libc::S_IFMT == libc::S_IFREG, true),
+            Err(error) => (error != libc::EFAULT, false),
         };
+        if !may_be {
+            return false;
+        }
         // SAFETY: the kernel has read the name.
-        may_be && unsafe { Path::of_name(directory, name) }.is_wanted()
+        let path = unsafe { Path::of_name(directory, name) };
+        path.is_wanted() || is_there && path.may_name_descriptor()
+    }
+
+    /// True for names of what the kernel makes up, and of devices.
+    fn is_of_system(&self) -> bool {
+        let begins = |with: &[u8]| self.bytes().starts_with(with);
+        begins(b"/proc/") || begins(b"/sys/") || begins(b"/dev/") && !begins(b"/dev/shm/")
+    }
+
+    /// True for a name of a regular file below /proc or /dev that may be that of a descriptor.
+    fn may_name_descriptor(&self) -> bool {
+        let path = self.bytes();
+        path.starts_with(b"/dev/")
+            || path.starts_with(b"/proc/") && path.windows(4).any(|part| part == b"/fd/")
     }
 
     /// Whether calls on this file are wanted.
     pub fn is_wanted(&self) -> bool {
-        let path = self.bytes();
-        let begins = |with: &[u8]| path.starts_with(with);
-        if begins(b"/proc/") || begins(b"/sys/") || begins(b"/dev/") && !begins(b"/dev/shm/") {
+        if self.is_of_system() {
             return false;
         }
+        let path = self.bytes();
         // SAFETY: what is there has been leaked and is never changed.
         let Some(choice) = (unsafe { CHOICE.load(Acquire).as_ref() }) else {
             return true;
@@ -164,6 +194,22 @@ mod tests {
             here.as_os_str().as_encoded_bytes()
         );
         assert!(!of(c"/proc/cpuinfo").is_wanted());
+        let data = std::env::current_exe().unwrap();
+        let open = std::fs::File::open(&data).unwrap();
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&open);
+        for name in ["/proc/self/fd", "/dev/fd"] {
+            let name = std::ffi::CString::new(format!("{name}/{fd}")).unwrap();
+            // SAFETY: a text of our own.
+            let opened = unsafe { Path::of_opened(libc::AT_FDCWD, name.as_ptr(), fd) };
+            assert_eq!(opened.bytes(), data.as_os_str().as_encoded_bytes());
+            assert!(opened.is_wanted());
+            assert!(Path::may_be_wanted(libc::AT_FDCWD, name.as_ptr()));
+        }
+        assert!(!Path::may_be_wanted(libc::AT_FDCWD, c"/dev/null".as_ptr()));
+        assert!(!Path::may_be_wanted(
+            libc::AT_FDCWD,
+            c"/proc/self/stat".as_ptr()
+        ));
         assert!(of(c"/dev/shm/x").is_wanted());
     }
 }

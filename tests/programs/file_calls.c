@@ -239,6 +239,27 @@ static void streams(const char *name)
     close(pair[1]);
 }
 
+/* A file under the names of a descriptor that stands for it. */
+static void named_by_descriptor(const char *name)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s.named", name);
+    DO("open", (int)result, -1, 0, open(path, O_RDWR | O_CREAT | O_TRUNC, 0644));
+    int fd = (int)result;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, i ? "/dev/fd/%d" : "/proc/self/fd/%d", fd);
+        DO("open", (int)result, -1, 0, open(path, O_RDWR));
+        int again = (int)result;
+        DO("pwrite", again, 5, 8, pwrite(again, buffer, 8, 5));
+        DO("close", again, -1, 0, close(again));
+    }
+    DO("close", fd, -1, 0, close(fd));
+    /* not recorded: a file of the kernel */
+    fd = open("/proc/self/stat", O_RDONLY);
+    if (read(fd, buffer, 1) != 1 || close(fd) != 0)
+        printf("no /proc\n");
+}
+
 static void asynchronous(const char *name)
 {
     DO("open", (int)result, -1, 0, open(name, O_RDWR | O_CREAT | O_TRUNC, 0644));
@@ -394,6 +415,7 @@ int main(int argc, char **argv)
     moving(name[0]);
     sharing(name[0]);
     streams(name[0]);
+    named_by_descriptor(name[0]);
     asynchronous(name[0]);
     copying(name[0], name[1]);
     asking(name[0]);
