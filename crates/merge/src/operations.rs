@@ -11,7 +11,7 @@ use io_attribution::draw::{CATEGORIES, DrawingBase};
 use io_attribution::{Actor, AttributionRecord, OperationDrawer, PicturePoint, attribute_files};
 use trace_formats::clog2::Preamble;
 use trace_formats::slog2::Drawing;
-use trace_model::{Category, Drawable, DrawableOrder, Line, Sorted, Sorter, Stop, lane_of};
+use trace_model::{Category, Drawable, DrawableOrder, Line, Losses, Sorted, Sorter, Stop, lane_of};
 use unify::scan::Pace;
 use wrappers::Table;
 
@@ -69,15 +69,13 @@ pub fn draw_files(
     let (zero_ns, last_ns) = (merge.zero_ns(), merge.last_ns());
     let base = base(&merge.preamble(), zero_ns, merge.comm_table().0.len());
     let mut operations = OperationSort::new(base, folder);
-    attribute_files(
-        files,
-        table,
-        &mut |record| match is_of_run(record, zero_ns, last_ns) {
-            true => operations.take(record),
-            false => Ok(()),
-        },
-    )?;
+    let mut records = RunRecords::new(zero_ns, last_ns);
+    attribute_files(files, table, &mut |record| match records.take(record) {
+        true => operations.take(record),
+        false => Ok(()),
+    })?;
     let mut drawn = operations.finish()?;
+    drawn.left_out = records.left_out;
     set_hosts(&mut drawn.lines, &hosts_of(files));
     Ok(drawn)
 }
@@ -121,21 +119,74 @@ pub(super) fn set_hosts(lines: &mut [Line], hosts: &BTreeMap<Actor, String>) {
 /// Time after a run in which its data may still be written out, ns: the kernel waits for half a minute.
 const LATE_NS: i64 = 60_000_000_000;
 
-/// False for what a server or device did long before or after the run, as its trace may be of many runs; and for transfers of a
-/// device that neither a call of the run asked for nor carry data of its files.
-pub(super) fn is_of_run(record: &AttributionRecord, zero_ns: i64, last_ns: i64) -> bool {
-    let is_of_run = |place: PicturePoint, stop: i64| {
-        matches!(place.lane.actor, Actor::Rank(_))
-            || (stop >= zero_ns && place.ns <= last_ns.saturating_add(LATE_NS))
-    };
-    match record {
-        AttributionRecord::Operation(operation) => {
-            let is_device = matches!(operation.place.lane.actor, Actor::Device(_));
-            let of_others = is_device && operation.call.is_none() && operation.file.is_none();
-            !of_others && is_of_run(operation.place, operation.stop)
+/// Chooses the records of a run, and counts the operations of servers and devices that are not of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunRecords {
+    zero_ns: i64,
+    last_ns: i64,
+    pub left_out: OperationsLeftOut,
+}
+
+/// Operations of servers and devices that are in block files and not of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationsLeftOut {
+    /// Operations that ended before the run began, or began more than a minute after its end.
+    pub outside: u64,
+    /// Transfers of devices during the run that no call asked for, and that carry no data of the run's files.
+    pub of_others: u64,
+}
+
+impl OperationsLeftOut {
+    /// Adds them to what a conversion leaves out.
+    pub(super) fn count(&self, losses: &mut Losses) {
+        losses.add(
+            "operation of a server or device before or after the run",
+            self.outside,
+        );
+        losses.add(
+            "transfer of a device that no call asked for, without data of the run's files",
+            self.of_others,
+        );
+    }
+
+    /// A sentence that says how many they are; `None` if there are none.
+    pub fn note(&self) -> Option<String> {
+        let mut losses = Losses::default();
+        self.count(&mut losses);
+        (!losses.is_empty()).then(|| format!("not drawn: {losses}"))
+    }
+}
+
+impl RunRecords {
+    /// Records of a run from `zero_ns` to `last_ns`.
+    pub fn new(zero_ns: i64, last_ns: i64) -> RunRecords {
+        RunRecords {
+            zero_ns,
+            last_ns,
+            left_out: OperationsLeftOut::default(),
         }
-        AttributionRecord::Edge(edge) => is_of_run(edge.to, i64::MAX),
-        AttributionRecord::File(_) | AttributionRecord::Call(_) => true,
+    }
+
+    fn is_in_time(&self, place: PicturePoint, stop: i64) -> bool {
+        matches!(place.lane.actor, Actor::Rank(_))
+            || (stop >= self.zero_ns && place.ns <= self.last_ns.saturating_add(LATE_NS))
+    }
+
+    /// False for what a server or device did long before or after the run, as its trace may be of many runs; and for transfers of a
+    /// device that neither a call of the run asked for nor carry data of its files.
+    pub fn take(&mut self, record: &AttributionRecord) -> bool {
+        match record {
+            AttributionRecord::Operation(operation) => {
+                let is_device = matches!(operation.place.lane.actor, Actor::Device(_));
+                let of_others = is_device && operation.call.is_none() && operation.file.is_none();
+                let is_in_time = self.is_in_time(operation.place, operation.stop);
+                self.left_out.outside += u64::from(!is_in_time);
+                self.left_out.of_others += u64::from(is_in_time && of_others);
+                is_in_time && !of_others
+            }
+            AttributionRecord::Edge(edge) => self.is_in_time(edge.to, i64::MAX),
+            AttributionRecord::File(_) | AttributionRecord::Call(_) => true,
+        }
     }
 }
 
@@ -163,6 +214,8 @@ pub struct DrawnOperations {
     pub lines: Vec<Line>,
     /// The drawables, by increasing end time.
     pub drawables: Sorted,
+    /// Operations that are in the block files and not drawn.
+    pub left_out: OperationsLeftOut,
     /// When they end, ns since time zero.
     pub(super) pace: Pace,
     /// When the first one begins and the last one ends, seconds since time zero; zero at most and at least.
@@ -210,6 +263,7 @@ impl OperationSort {
             categories: self.drawer.categories(),
             lines: self.drawer.lines(),
             drawables: sorter.sorted()?,
+            left_out: OperationsLeftOut::default(),
             pace,
             span: [start, end],
         })

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fmt;
 
-use super::operations::{base, hosts_of, is_of_run, is_server, set_hosts};
+use super::operations::{OperationsLeftOut, RunRecords, base, hosts_of, is_server, set_hosts};
 use super::record::MergedBody;
 use super::slog2;
 use crate::local;
@@ -91,7 +91,7 @@ impl<'a> BlockFilesSource<'a> {
         if has_servers || calls.has_operations {
             source.base = Some(calls.base);
             let used = &mut lines;
-            operations = source
+            (operations, _) = source
                 .operations(calls.base, &mut |drawable| {
                     used.extend(drawable.vertices.iter().map(|vertex| vertex.line));
                     Ok(())
@@ -142,18 +142,19 @@ impl<'a> BlockFilesSource<'a> {
         &self,
         base: DrawingBase,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
-    ) -> Result<OperationDrawer, Stop> {
+    ) -> Result<(OperationDrawer, OperationsLeftOut), Stop> {
         let mut drawer = OperationDrawer::new(base);
-        attribute_files(&self.files, self.table, &mut |record| match is_of_run(
-            record,
-            base.zero_ns,
-            self.last_ns,
-        ) {
-            true => drawer.draw(record, put),
-            false => Ok(()),
-        })?;
+        let mut records = RunRecords::new(base.zero_ns, self.last_ns);
+        attribute_files(
+            &self.files,
+            self.table,
+            &mut |record| match records.take(record) {
+                true => drawer.draw(record, put),
+                false => Ok(()),
+            },
+        )?;
         drawer.finish(put)?;
-        Ok(drawer)
+        Ok((drawer, records.left_out))
     }
 }
 
@@ -181,7 +182,8 @@ impl trace_model::Source for BlockFilesSource<'_> {
             losses.add("call that the recorder could not keep", lost);
         }
         if let Some(base) = self.base {
-            self.operations(base, put)?;
+            let (_, left_out) = self.operations(base, put)?;
+            left_out.count(&mut losses);
         }
         Ok(losses)
     }

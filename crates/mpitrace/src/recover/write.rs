@@ -318,6 +318,8 @@ impl MergeableRun<'_> {
             .filter(|parent| !parent.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let drawn = operations::draw_files(self.merge, self.files, self.table, folder);
+        let left_out = drawn.as_ref().ok().and_then(|drawn| drawn.left_out.note());
+        written.notes.extend(left_out);
         drawn
             .map_err(|error| {
                 written.failures.push(format!(

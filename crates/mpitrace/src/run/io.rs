@@ -279,6 +279,7 @@ impl RunIoSession {
                         n => format!(", with {n} servers and devices"),
                     };
                     messages.extend(written.files.iter().map(|file| format!("{file}{and}")));
+                    messages.extend(written.notes);
                     complaints.extend(written.failures);
                 }
                 Err(error) => complaints.push(error.to_string()),

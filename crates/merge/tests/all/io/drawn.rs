@@ -373,6 +373,47 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
     assert_eq!((server.rank, server.host.as_deref()), (2, Some("node")));
 }
 
+/// A server may have worked for others before.
+#[test]
+fn what_servers_did_before_the_run_is_not_drawn_and_counted() {
+    let ranks: Vec<Blocks> = (0..2).map(writer).collect();
+    let mut bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
+    let mut b = Blocks::empty(blockfile::layout::Family::Mpich);
+    (b.rank, b.size) = (-1, 0);
+    b.define_library("node", &[], &[]);
+    b.define(&Definition::Server(ServerDefinition {
+        role: ServerKind::FrontEnd,
+        number: 0,
+        name: "/mnt".to_owned(),
+    }));
+    for start in [100, 300, 1500] {
+        let request = OperationRecord {
+            fd: -1,
+            offset: -1,
+            ..OperationRecord::default()
+        };
+        inside(&mut b, op::REQUEST_FLUSH, (start, start + 50), &request);
+    }
+    bytes.push(b.bytes());
+    let source = source(&bytes);
+    assert_eq!(named(&all(&source), "request flush (no call)").len(), 1);
+    let losses = source.for_each(&mut |_| Ok(())).expect("sound");
+    let what = "operation of a server or device before or after the run";
+    assert_eq!(losses.count(what), 2);
+    let files: Vec<BlockFile<'_>> = bytes
+        .iter()
+        .map(|b| BlockFile::new(b).expect("blocks"))
+        .collect();
+    let table = wrappers::table().expect("the table");
+    let merge = Merge::new(&files, table, MergeOptions::default()).expect("one run");
+    let folder = tempfile::tempdir().expect("a folder");
+    let drawn = draw_files(&merge, &files, table, folder.path()).expect("drawn");
+    assert_eq!(
+        drawn.left_out.note(),
+        Some(format!("not drawn: 2 x {what}"))
+    );
+}
+
 #[test]
 fn by_slices_operations_and_their_lines_are_the_same_as_in_order_of_time() {
     let ranks: Vec<Blocks> = (0..2).map(|nth| writer_of(nth, 300)).collect();
