@@ -219,6 +219,7 @@ impl IoReportCollector {
         }
         if edge.relation == Relation::Triggers {
             self.report.triggers += 1;
+            self.report.below.triggers(edge.kind);
             return;
         }
         let seen = self.attributions.carries(edge);

@@ -38,7 +38,7 @@ pub use pattern::{AccessPattern, BLOCK, Part, SMALL, Sharing};
 pub use run::{
     AtomicModes, CallSum, FileSystem, FileWaits, IoLibrary, RankSyncs, RunFacts, RunFactsCollector,
 };
-pub use servers::{DeviceRow, LowerTotals, ServerRow, WorkTotals};
+pub use servers::{DeviceRow, LowerTotals, RequestCallIds, ServerRow, WorkTotals};
 pub use slowest::Slow;
 pub use summary::{AccessSummary, Common, RankTime};
 pub use waits::Waits;

@@ -144,6 +144,51 @@ impl DeviceRow {
     }
 }
 
+/// CallIDs of requests at servers: those that the server found for itself, compared with those of the file calls that were running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestCallIds {
+    /// Requests.
+    requests: u64,
+    /// Requests whose file call was found.
+    found: u64,
+    /// Requests whose file call was found, of which the server had no CallID.
+    unnamed: u64,
+    /// Requests of which the server had another CallID than the file call has.
+    pub differ: u64,
+}
+
+impl RequestCallIds {
+    fn add(&mut self, operation: &AttributedOperation) {
+        if !is_request(operation.kind) || operation.record.request.is_none() {
+            return;
+        }
+        self.requests += 1;
+        let named = operation.record.call.filter(|&call| call != 0);
+        // Where no file call was found, the operation has the server's CallID.
+        match (operation.call, named) {
+            (Some(_), None) => self.unnamed += 1,
+            (Some(call), Some(named)) if call != named => self.differ += 1,
+            _ => {}
+        }
+    }
+
+    /// Requests of which server and file call have the same CallID.
+    pub fn agree(&self) -> u64 {
+        self.found
+            .saturating_sub(self.unnamed)
+            .saturating_sub(self.differ)
+    }
+
+    /// Requests for which no file call was found.
+    pub fn unknown(&self) -> u64 {
+        self.requests.saturating_sub(self.found)
+    }
+}
+
+fn is_request(kind: u16) -> bool {
+    kind != op::REQUEST_QUEUED && op::kind(kind).is_some_and(|kind| kind.layer == Layer::Request)
+}
+
 /// All servers and devices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LowerTotals {
@@ -151,6 +196,8 @@ pub struct LowerTotals {
     pub servers: BTreeMap<Actor, ServerRow>,
     /// Devices by number.
     pub devices: BTreeMap<u32, DeviceRow>,
+    /// CallIDs of requests.
+    pub request_callids: RequestCallIds,
     /// By file: transfers of ranks, and requests that they became. Files without requests are on no server.
     transfers: BTreeMap<u32, (u64, u64)>,
 }
@@ -166,6 +213,7 @@ impl LowerTotals {
             Actor::Device(number) => self.devices.entry(number).or_default().add(operation),
             server => {
                 self.servers.entry(server).or_default().add(operation);
+                self.request_callids.add(operation);
                 let layer = op::kind(operation.kind).map(|kind| kind.layer);
                 if layer == Some(Layer::Request)
                     && let Some(transfers) = self.transfers_of(operation)
@@ -180,6 +228,11 @@ impl LowerTotals {
         let is_transfer = Doing::of(operation.kind).is_transfer();
         let file = operation.file.filter(|_| is_transfer)?;
         Some(self.transfers.entry(file).or_default())
+    }
+
+    /// Notes that a call triggered an operation of this kind.
+    pub(super) fn triggers(&mut self, kind: u16) {
+        self.request_callids.found += u64::from(is_request(kind));
     }
 
     pub(super) fn carries(&mut self, actor: Actor, kind: u16) {

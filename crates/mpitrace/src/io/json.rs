@@ -61,15 +61,16 @@ pub fn report(report: &IoReport, facts: &RunFacts, totals: Option<&AttributionTo
         report.below.requests_per_transfer().into(),
     );
     put("server_imbalance", report.below.imbalance().into());
+    let callids = report.below.request_callids;
+    put(
+        "server_callids",
+        json!({
+            "agree": callids.agree(),
+            "differ": callids.differ,
+            "unknown": callids.unknown(),
+        }),
+    );
     if let Some(totals) = totals {
-        put(
-            "server_callids",
-            json!({
-                "agree": totals.server_agreements,
-                "differ": totals.server_differences,
-                "unknown": totals.server_unattributed,
-            }),
-        );
         put("independent_collectives", totals.independent.into());
     }
     put(

@@ -33,7 +33,7 @@ pub fn report(
     collectives(&mut out, report);
     cache_and_deferred(&mut out, report);
     slowest(&mut out, report);
-    below(&mut out, report, totals);
+    below(&mut out, report);
     exactness(&mut out, report, totals);
     out.text
 }
@@ -484,7 +484,7 @@ fn slow_call(out: &mut ReportText, report: &IoReport, slow: &Slow) {
     }
 }
 
-fn below(out: &mut ReportText, report: &IoReport, totals: Option<&AttributionTotals>) {
+fn below(out: &mut ReportText, report: &IoReport) {
     let below = &report.below;
     if !below.servers.is_empty() {
         out.head("I/O servers");
@@ -499,12 +499,13 @@ fn below(out: &mut ReportText, report: &IoReport, totals: Option<&AttributionTot
                 "balance: the data server with most bytes has {most:.2} times the mean"
             ));
         }
-        if let Some(totals) = totals {
-            out.line(&format!(
-                "CallIDs: {} requests agree with the libc call that was running, {} differ, {} match none",
-                totals.server_agreements, totals.server_differences, totals.server_unattributed
-            ));
-        }
+        let callids = below.request_callids;
+        out.line(&format!(
+            "CallIDs: {} requests agree with the libc call that was running, {} differ, {} match none",
+            callids.agree(),
+            callids.differ,
+            callids.unknown()
+        ));
     }
     if !below.devices.is_empty() {
         out.head("Block devices");

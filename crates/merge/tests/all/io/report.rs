@@ -392,6 +392,33 @@ fn how_exact_it_is() {
     assert_eq!(found.read_sizes.all().count, 3);
 }
 
+/// SLOG2 files tell it, too: by the records of requests and the arrows to them.
+#[test]
+fn callids_of_requests_are_compared_with_those_of_file_calls() {
+    let mut story = Story::new();
+    let mut request = |named: Option<u64>, call: Option<u64>, is_found: bool| {
+        let server = Actor::FrontEnd(0);
+        let made = story.operation(server, op::REQUEST_WRITE, call, (1, 2), (0, 10));
+        made.record.request = Some(op::ServerRequest::default());
+        made.record.call = named;
+        if let (true, Some(call)) = (is_found, call) {
+            let nth = story.latest();
+            story.edge(call, nth, Relation::Triggers, 0);
+        }
+    };
+    let (first, second) = (id(0, 1), id(1, 1));
+    request(Some(first), Some(first), true);
+    request(Some(second), Some(second), true);
+    request(Some(second), Some(first), true);
+    request(None, Some(first), true);
+    request(Some(first), Some(first), false);
+    request(None, None, false);
+    let found = report(&story.facts, IoReportOptions::default());
+    let callids = found.below.request_callids;
+    let numbers = (callids.agree(), callids.differ, callids.unknown());
+    assert_eq!(numbers, (2, 1, 2));
+}
+
 #[test]
 fn servers_and_devices() {
     let (story, call) = served();
