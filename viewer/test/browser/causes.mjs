@@ -60,6 +60,19 @@ export function causes(chrome, { address, lateAddress }) {
     await page.close();
   });
 
+  test("a loss of a range that begins within its wait leads to the call that waits, and from there on", async () => {
+    const page = await Page.open(chrome, lateAddress, "range=0.085~0.09~0~4");
+    await page.true("the verdict of the range", () => document.querySelector(".verdict-room")?.textContent.includes("Range 0.085"));
+    await loss(page, "in MPI_Recv", "rank 1 waits for rank 3");
+    const { sel, range } = await page.until((view) => view.sel.length === 1, "the receive");
+    const call = await page.ask(`ref?ref=${encodeURIComponent(sel[0])}`);
+    assert.deepEqual([call.name, call.label, call.t0, range.t0], ["MPI_Recv", "rank 1", 0.08, 0.085]);
+    await page.own.locator(".details h2", { hasText: "MPI_Recv" }).waitFor();
+    const send = await step(page, "sender");
+    assert.deepEqual([send.name, send.label], ["MPI_Send", "rank 3"]);
+    await page.close();
+  });
+
   test("three clicks: from the longest wait to the late sender and what it did before", async () => {
     const page = await Page.open(chrome, lateAddress);
     await loss(page, "in MPI_Recv", "rank 1 waits for rank 3");

@@ -521,6 +521,7 @@ impl WaitPass<'_> {
             lane,
             line,
             comm,
+            start,
             from,
             to,
             seconds,

@@ -151,6 +151,8 @@ pub struct PlaceInTrace {
     pub rank: i32,
     /// Thread of the rank.
     pub thread: i32,
+    /// Begin of the call, seconds: before that of the wait, and where a focus cuts the wait, before the focus.
+    pub call_from: f64,
     /// Begin of the wait, seconds.
     pub from: f64,
     /// End of the wait, seconds.

@@ -258,6 +258,7 @@ impl ReportBuilder<'_, '_> {
         PlaceInTrace {
             rank,
             thread,
+            call_from: wait.start,
             from: wait.from,
             to: wait.to,
             line: wait.line,

@@ -100,6 +100,8 @@ pub(super) struct Wait {
     pub line: i32,
     /// Place of the call's communicator among those of the trace.
     pub comm: u32,
+    /// When the call began, in the focus or before it.
+    pub start: f64,
     /// From when to when, seconds.
     pub from: f64,
     pub to: f64,

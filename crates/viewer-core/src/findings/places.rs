@@ -110,7 +110,7 @@ impl TracePlaces<'_, '_> {
                 let reference = DrawableReference {
                     line: place.line,
                     kind,
-                    start: place.from,
+                    start: place.call_from,
                     to: None,
                     nth: 0,
                 };

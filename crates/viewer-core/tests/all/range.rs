@@ -94,6 +94,21 @@ fn a_range_that_cuts_a_wait_has_the_part_in_it() {
 }
 
 #[test]
+fn a_loss_whose_wait_began_before_the_range_leads_to_its_call() {
+    let file = made(2);
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    let cut = json(&viewer, "verdict?t0=6&t1=9")["verdict"].clone();
+    let target = &cut["losses"][0]["target"];
+    let reference = target["sel"].as_str().unwrap();
+    let call = json(&viewer, &format!("ref?ref={reference}"));
+    assert_eq!(
+        (&call["name"], &call["timeline"], &call["t0"]),
+        (&"MPI_Barrier".into(), &1.into(), &5.0.into()),
+        "{target}, {call}"
+    );
+}
+
+#[test]
 fn what_cannot_be_told_of_a_range_is_said() {
     let file = made(2);
     let limits = AnswerLimits {
