@@ -7,7 +7,7 @@
 //! | `sender:0`, `receiver:1-3` | rank of an end of a message |
 //! | `category:"MPI_Send"` | this is the whole name of the category; between quotes, `""` is a quote |
 //! | `dur>1ms`, `t>=2.5s` | duration, start; `ns` `us` `ms` `s` `min`, seconds without a unit |
-//! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3`, `waitsfor:3.1` | the call waits so long, for this reason, for this rank, for thread 1 of it |
+//! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3`, `waitsfor:3.1` | the call waits so long, for this reason, for this rank, for thread 1 of it; several of these are about one wait |
 //! | `rank:0-63,70`, `thread:1`, `comm:2` | of the line; of an arrow, of one of its ends |
 //! | `is:state`, `class:io` | `state` `event` `arrow`; a class as in the legend |
 //! | `size>=1M`, `tag=7`, `offset<4k` | a value by its key, or by the end of its key; `k` `M` `G` `T` are powers of 1024 |

@@ -191,6 +191,15 @@ impl SearchPlan {
             && waits.flat_map(|waits| waits.of_state(&state)).any(is_it)
     }
 
+    /// Whether one and the same wait of the state is what all conditions on waits ask for.
+    fn has_asked_wait(&self, trace: &OpenTrace<'_>, item: &TraceItem<'_>) -> bool {
+        let asked = || (self.rest.iter()).filter(|term| asks_for_wait(term) && !term.not);
+        asked().next().is_none()
+            || self.has_wait(item, |wait| {
+                asked().all(|term| is_wait(trace, &term.condition, wait))
+            })
+    }
+
     /// Whether previews count what fits: categories and lines decide it.
     pub fn is_counted(&self) -> bool {
         self.rest.is_empty()
@@ -199,17 +208,11 @@ impl SearchPlan {
     /// The waits that alone decide, with kind, line and start of a state, what fits: those of a search that asks who waits, and for nothing that only
     /// the drawable itself tells.
     pub fn deciding_waits(&self) -> Option<&TraceWaits> {
-        let asks = |term: &SearchTerm| {
-            matches!(
-                term.condition,
-                Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(..)
-            )
-        };
         let mut rest = self.rest.iter();
         let is_decided =
-            rest.all(|term| asks(term) || matches!(term.condition, Condition::Time(..)));
+            rest.all(|term| asks_for_wait(term) || matches!(term.condition, Condition::Time(..)));
         let mut rest = self.rest.iter();
-        let is_asked = rest.any(|term| asks(term) && !term.not);
+        let is_asked = rest.any(|term| asks_for_wait(term) && !term.not);
         (self.waits.as_deref()).filter(|_| is_decided && is_asked)
     }
 
@@ -243,6 +246,7 @@ impl SearchPlan {
                 let kind = &trace.kinds()[item.kind as usize];
                 self.holds(trace, at, &term.condition, kind, item) != term.not
             })
+            && self.has_asked_wait(trace, item)
     }
 
     fn holds(
@@ -258,17 +262,9 @@ impl SearchPlan {
                 compare.holds((item.end - item.start).abs(), *seconds)
             }
             Condition::Time(compare, seconds) => compare.holds(item.start, *seconds),
-            Condition::Wait(compare, seconds) => {
-                self.has_wait(item, |wait| compare.holds(wait.to - wait.from, *seconds))
+            Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(..) => {
+                self.has_wait(item, |wait| is_wait(trace, condition, wait))
             }
-            Condition::WaitPattern(name) => {
-                self.has_wait(item, |wait| wait.pattern.name().eq_ignore_ascii_case(name))
-            }
-            Condition::WaitsFor(ranges, thread) => self.has_wait(item, |wait| {
-                let is_of =
-                    |thread| i64::from(trace.lines()[wait.culprit as usize].line.thread) == thread;
-                has_rank(trace, wait.culprit, ranges) && thread.is_none_or(is_of)
-            }),
             Condition::Sender(ranges) => has_rank(trace, item.line, ranges),
             Condition::Receiver(ranges) => {
                 item.topology == Topology::Arrow && has_rank(trace, item.to_line, ranges)
@@ -339,6 +335,28 @@ impl SearchPlan {
     /// Starts outside of this do not fit.
     pub fn starts(&self) -> (f64, f64) {
         self.starts
+    }
+}
+
+/// Whether a term is about waits of calls.
+fn asks_for_wait(term: &SearchTerm) -> bool {
+    matches!(
+        term.condition,
+        Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(..)
+    )
+}
+
+/// Whether a wait is what a condition on waits asks for.
+fn is_wait(trace: &OpenTrace<'_>, condition: &Condition, wait: &StateWait) -> bool {
+    match condition {
+        Condition::Wait(compare, seconds) => compare.holds(wait.to - wait.from, *seconds),
+        Condition::WaitPattern(name) => wait.pattern.name().eq_ignore_ascii_case(name),
+        Condition::WaitsFor(ranges, thread) => {
+            let is_of =
+                |thread| i64::from(trace.lines()[wait.culprit as usize].line.thread) == thread;
+            has_rank(trace, wait.culprit, ranges) && thread.is_none_or(is_of)
+        }
+        _ => false,
     }
 }
 

@@ -143,6 +143,36 @@ fn a_picture_has_the_waiting_part_of_each_call_and_none_of_others() {
 }
 
 #[test]
+fn several_conditions_on_waits_are_about_one_wait_of_a_call() {
+    // Rank 1 waits in one call for the message of rank 2, and for rank 0 to receive its own.
+    let made = made(
+        &[
+            ("MPI_Send", 2, 4.0, 4.1),
+            ("MPI_Recv", 0, 6.0, 6.5),
+            ("MPI_Send", 1, 1.0, 6.4),
+        ],
+        &[(2, 4.0, 1, 4.1), (1, 1.0, 0, 6.5)],
+    );
+    let viewer = Viewer::new("own", &made, AnswerLimits::default()).unwrap();
+    let hits = |query: &str| {
+        let found = json(&viewer, &format!("hits?q={}&bins=1", escaped(query)));
+        found["count"].as_u64().unwrap()
+    };
+    for (query, count) in [
+        ("wait:\"late sender\"", 1),
+        ("wait:\"late receiver\"", 1),
+        ("wait:\"late sender\" waitsfor:2", 1),
+        ("wait:\"late receiver\" waitsfor:0", 1),
+        ("wait:\"late sender\" waitsfor:0", 0),
+        ("wait:\"late receiver\" waitsfor:2 wait>0", 0),
+        ("dur>1s wait:\"late sender\" waitsfor:0", 0),
+        ("wait:\"late sender\" !waitsfor:0", 0),
+    ] {
+        assert_eq!(hits(query), count, "{query}");
+    }
+}
+
+#[test]
 fn searches_find_the_calls_that_wait_and_those_of_each_loss() {
     let made = made(
         &[
