@@ -1,21 +1,21 @@
 // The line at the top: which trace, where one is, what is searched for, how it is shown.
 
 import { effect, useSignal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { copyLink, setTimelines, togglePath, wholeTrace, zoom } from "./actions";
-import { duration, instant } from "./axis";
+import { duration, stretch } from "./axis";
 import { openDialog } from "./modal";
 import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
 import { OpenAnother } from "./OpenFile";
 import { unknownHere } from "./own";
 import { item } from "./spec";
 import {
-  ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, waits, type Arrows,
+  ARROWS, bounds, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, waits, type Arrows,
 } from "./state";
 import { hitsText } from "./panels/parts";
 import { isAggregation } from "./aggregation";
 import { names } from "./compare";
-import { parseWindow, WINDOW_HELP } from "./window";
+import { askedWindow, WINDOW_HELP } from "./window";
 import { short } from "./timeline/Tooltip";
 import { TracksMenu } from "./TracksMenu";
 
@@ -103,31 +103,39 @@ function WindowField() {
   const text = useSignal<string | null>(null);
   const isWrong = useSignal(false);
   const { t0, t1 } = useSpan();
-  const plain = `${instant(t0, t1 - t0)} – ${instant(t1, t1 - t0)}`;
-  const apply = (written: string) => {
-    const parsed = parseWindow(written, span.peek(), meta.peek() ?? span.peek());
-    // What was said of the last text is no longer so.
-    if (parsed && isWrong.peek()) trouble.value = "";
-    isWrong.value = parsed === null;
-    if (!parsed) trouble.value = `“${written}” is no window. Write ${WINDOW_HELP}.`;
-    if (parsed) {
-      change(parsed);
-      text.value = null;
-    }
+  const plain = stretch(t0, t1);
+  const complaint = useRef("");
+  /** Says what is wrong with the text; nothing if it is not any more. */
+  const complain = (words: string) => {
+    if (words !== "" || trouble.peek() === complaint.current) trouble.value = words;
+    complaint.current = words;
+    isWrong.value = words !== "";
   };
+  const leave = () => {
+    text.value = null;
+    complain("");
+  };
+  const apply = (written: string) => {
+    if (written.trim() === "") return leave();
+    const [now, own] = [span.peek(), meta.peek() ?? span.peek()];
+    const asked = askedWindow(written, now, own, bounds.peek() ?? own);
+    if (typeof asked === "string") return complain(asked);
+    change(asked);
+    leave();
+  };
+  // The longest text that this trace can give, so that nothing is cut, or moves, however close one looks.
+  const end = bounds.value?.t1 ?? 0;
+  const most = stretch(end, end, 1e-9).length;
   return (
     <span class="window">
       <input
         id="window" aria-label="Window: begin – end, or a middle and a length" title={`The window: ${WINDOW_HELP}`} spellcheck={false}
-        class={isWrong.value ? "wrong" : ""} aria-invalid={isWrong.value} value={text.value ?? plain}
+        class={isWrong.value ? "wrong" : ""} aria-invalid={isWrong.value} value={text.value ?? plain} style={{ "--most": most }}
         onFocus={(event) => event.currentTarget.select()}
         onInput={(event) => (text.value = event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Enter") apply(event.currentTarget.value);
-          if (event.key === "Escape") {
-            text.value = null;
-            isWrong.value = false;
-          }
+          if (event.key === "Escape") leave();
         }}
         onBlur={() => {
           text.value = null;

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { showPanel } from "./actions";
 import type { RangeVerdict, RunVerdict, TracksAnswer } from "./answers";
 import { question } from "./api";
-import { duration, instant } from "./axis";
+import { duration, spanOf, stretch } from "./axis";
 import { useHeld } from "./held";
 import { Losses } from "./losses";
 import { useAnswer } from "./panels/answer";
@@ -93,7 +93,7 @@ function OfRange({ range }: { range: Range }) {
 
 function RangeName({ range: { t0, t1 } }: { range: Range }) {
   const { t0: from, t1: to } = restedSpan.value;
-  return <span class="range-name" title="Efficiencies and losses of all ranks in the selected range">Range {instant(t0, to - from)} – {instant(t1, to - from)} <span class="faint">({duration(t1 - t0)})</span></span>;
+  return <span class="range-name" title="Efficiencies and losses of all ranks in the selected range">Range {stretch(t0, t1, spanOf(t1 - t0, to - from))} <span class="faint">({duration(t1 - t0)})</span></span>;
 }
 
 function WholeRun() {

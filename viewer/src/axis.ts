@@ -95,6 +95,27 @@ export function instant(seconds: number, span: number): string {
   return `${thin(seconds.toFixed(places))}\u202fs`;
 }
 
+/** The span to write the times of something short by, so that its begin and end differ: that of the picture, or less. */
+export function spanOf(length: number, picture: number): number {
+  return length > 0 ? Math.min(picture, 100 * length) : picture;
+}
+
+/** The span to write times by that stand below one another: that of the picture, or less where two of them would else be the same text. */
+export function spanBetween(times: readonly number[], picture: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  let least = Number.POSITIVE_INFINITY;
+  for (let nth = 1; nth < sorted.length; nth++) {
+    const gap = sorted[nth]! - sorted[nth - 1]!;
+    if (gap > 0) least = Math.min(least, gap);
+  }
+  return Math.min(picture, 1000 * least);
+}
+
+/** Begin and end of a window, with as many decimals as its picture can show: "12.0353 – 12.0361 s". */
+export function stretch(t0: number, t1: number, span = t1 - t0): string {
+  return `${instant(t0, span).replace("\u202fs", "")} – ${instant(t1, span)}`;
+}
+
 /** Bytes in powers of 1024. */
 export function bytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];

@@ -1,5 +1,7 @@
 // A window as people write it.
 
+import { stretch } from "./axis";
+
 const UNITS: Record<string, number> = { s: 1, ms: 1e-3, "µs": 1e-6, us: 1e-6, "μs": 1e-6, ns: 1e-9, m: 60, min: 60, "": 1 };
 
 /** A time in seconds: `12.5`, `12 500 ms`; NaN if it is none. */
@@ -41,4 +43,18 @@ export function parseWindow(text: string, now: { t0: number; t1: number }, whole
   const first = parsePlace(from, whole);
   const end = joint === "+" ? first + parseTime(to) : parsePlace(to, whole);
   return end > first ? { t0: first, t1: end } : null;
+}
+
+/**
+ * The window that people ask for, with begin and end no farther than there is something to be seen; else what is wrong with the text. A middle may lie so
+ * close to the end of the trace that the window reaches beyond it.
+ */
+export function askedWindow(text: string, now: { t0: number; t1: number }, whole: { t0: number; t1: number }, room: { t0: number; t1: number }): { t0: number; t1: number } | string {
+  const asked = parseWindow(text, now, whole);
+  if (!asked) return `“${text}” is no window. Write ${WINDOW_HELP}.`;
+  const middle = parsePlace(text, whole);
+  const isMiddle = !Number.isNaN(middle);
+  const isOutside = isMiddle ? middle < room.t0 || middle > room.t1 : asked.t1 <= room.t0 || asked.t0 >= room.t1;
+  if (isOutside) return `“${text}” lies outside the trace, which is at ${stretch(room.t0, room.t1)}.`;
+  return isMiddle ? asked : { t0: Math.max(asked.t0, room.t0), t1: Math.min(asked.t1, room.t1) };
 }

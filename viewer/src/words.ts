@@ -1,7 +1,7 @@
 // Things of a trace in words.
 
 import type { DrawableDetail } from "./answers";
-import { duration, instant } from "./axis";
+import { duration, instant, spanOf } from "./axis";
 import { fullLabel } from "./labels";
 import { layout, meta, span } from "./state";
 
@@ -50,5 +50,5 @@ export function describe(found: DrawableDetail): string {
   const { t0, t1 } = span.peek();
   const to = found.topology === "arrow" && found.to ? ` to ${labelOf(found.to)}` : "";
   const length = found.topology === "event" ? "" : `, ${duration(found.t1 - found.t0)}`;
-  return `${labelOf(found)}${to}, ${nameOf(found)}${length}, at ${instant(found.t0, t1 - t0)}${found.backward ? ", backward" : ""}${found.waits.length > 0 ? `, ${waitOf(found)}` : ""}`;
+  return `${labelOf(found)}${to}, ${nameOf(found)}${length}, at ${instant(found.t0, spanOf(found.t1 - found.t0, t1 - t0))}${found.backward ? ", backward" : ""}${found.waits.length > 0 ? `, ${waitOf(found)}` : ""}`;
 }

@@ -3,7 +3,7 @@
 import { follow, nextOnTimeline, pinSelection, select, selectRef, toCause, zoomToSelection } from "../actions";
 import { question } from "../api";
 import type { DrawableDetail, FollowAnswer } from "../answers";
-import { bytes, duration, instant } from "../axis";
+import { bytes, duration, instant, spanOf } from "../axis";
 import { ofCategory } from "../brush";
 import { infoWords } from "../infoWords";
 import { change, rested, restedSpan, selected } from "../state";
@@ -19,10 +19,11 @@ const MOST_MESSAGES = 4;
 export function Details() {
   const all = selected.value;
   const one = all.at(-1);
-  const length = restedSpan.value.t1 - restedSpan.value.t0;
+  const window = restedSpan.value.t1 - restedSpan.value.t0;
   if (!one) {
     return <section class="details nothing" aria-label="Details"><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
   }
+  const length = spanOf(Math.abs(one.t1 - one.t0), window);
   const isCollective = one.class === "collective";
   const [alone, wait] = [itself(one), waitOf(one)];
   const facts: [string, string][] = [

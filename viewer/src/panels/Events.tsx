@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { selectRef } from "../actions";
 import { askJson, isAbort, question, ApiError, type Value } from "../api";
 import type { EventsAnswer } from "../answers";
-import { duration, instant } from "../axis";
+import { duration, instant, spanBetween } from "../axis";
 import { fullLabel } from "../labels";
 import { layout, meta, rested } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -65,7 +65,7 @@ export function Listing({ name, values, first, noun = "drawable", more = SAID }:
     };
   }, [trace, asked, from, isKnown]);
 
-  const length = Number(values["t1"] ?? 1) - Number(values["t0"] ?? 0);
+  const length = spanBetween(list.events.map(({ t0 }) => t0), Number(values["t1"] ?? 1) - Number(values["t0"] ?? 0));
   const columns: Column<ListedEvent>[] = [
     { id: "t0", title: "Begin", isNumber: true, cell: ({ t0 }) => instant(t0, length), by: ({ t0 }) => t0 },
     { id: "dur", title: "Duration", isNumber: true, cell: ({ kind, t0, t1 }) => (meta.value?.categories[kind]?.topology === "event" ? "" : duration(t1 - t0)), by: ({ t0, t1 }) => t1 - t0 },

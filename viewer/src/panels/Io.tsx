@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { select } from "../actions";
 import { question } from "../api";
 import type { CallAnswer, DrawableDetail } from "../answers";
-import { bytes, duration, instant } from "../axis";
+import { bytes, duration, instant, spanOf } from "../axis";
 import { meta, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
 import { labelOf } from "../words";
@@ -67,7 +67,7 @@ function Operations({ found: { call, operations, total, seconds, exact } }: { fo
         {call ? (
           <>
             <button type="button" class="link" onClick={() => select(call)}><KindName kind={call.kind} /></button> on {short(labelOf(call), 60)},
-            {" "}{duration(call.t1 - call.t0)} at {instant(call.t0, length)}{call.bytes === null ? "" : `, ${bytes(call.bytes)}`}
+            {" "}{duration(call.t1 - call.t0)} at {instant(call.t0, spanOf(call.t1 - call.t0, length))}{call.bytes === null ? "" : `, ${bytes(call.bytes)}`}
           </>
         ) : "The call itself is not in this trace."}
         {" "}– {total === 0 ? "no operations below it are recorded" : `${exact ? "" : "at least "}${count(total)} ${total === 1 ? "operation" : "operations"} below it, together ${duration(seconds)}`}

@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import { pinSelection, putCursor, select } from "../actions";
 import { askReference, report } from "../api";
 import type { DrawableDetail } from "../answers";
-import { duration, instant } from "../axis";
+import { duration, instant, spanOf } from "../axis";
 import { fullLabel } from "../labels";
 import { addNote, timelineOf, writeNote, writing } from "../notes";
 import { change, layout, rested, restedSpan } from "../state";
@@ -41,7 +41,7 @@ export function Pins() {
           <li key={one.ref}>
             <button type="button" class="link" onClick={() => select(one)}><KindName kind={one.kind} /></button>
             <span>{short(labelOf(one), 60)}</span>
-            <span>{instant(one.t0, restedSpan.value.t1 - restedSpan.value.t0)}</span>
+            <span>{instant(one.t0, spanOf(Math.abs(one.t1 - one.t0), restedSpan.value.t1 - restedSpan.value.t0))}</span>
             <span>{one.topology === "event" ? "" : duration(one.t1 - one.t0)}</span>
             {first && one !== first ? <span class="faint">{duration(one.t0 - first.t0)} after the first</span> : null}
             <button type="button" aria-label={`Remove ${short(one.name, 40)}`} onClick={() => change({ pins: pins.filter((ref) => ref !== one.ref) })}>×</button>

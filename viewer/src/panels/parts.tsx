@@ -4,9 +4,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { HitsAnswer } from "../answers";
 import { address, question, type Value } from "../api";
-import { duration, instant, thin } from "../axis";
+import { duration, stretch, thin } from "../axis";
 import { css, heatOf } from "../color";
-import { meta, MOST_NAME, rested, restedSpan, timelineCount, subject, unavailable } from "../state";
+import { meta, MOST_NAME, rested, timelineCount, subject, unavailable } from "../state";
 import { colors } from "../timeline/stage";
 import { short } from "../timeline/Tooltip";
 import type { Shown } from "./answer";
@@ -103,9 +103,8 @@ export function Spark({ values, name, onTimeline }: { values: readonly number[];
 /** What the numbers of a panel are about. */
 export function Subject() {
   const { t0, t1, y0, y1, isRange } = subject.value;
-  const length = restedSpan.value.t1 - restedSpan.value.t0;
   const timelines = y0 <= 0 && y1 >= timelineCount.value ? "all timelines" : y1 - y0 === 1 ? "one timeline" : `${count(y1 - y0)} timelines`;
-  return <span class="subject"><b>{isRange ? "Selected range" : "Window"}</b> {instant(t0, length)} – {instant(t1, length)} ({duration(t1 - t0)}), {timelines}</span>;
+  return <span class="subject"><b>{isRange ? "Selected range" : "Window"}</b> {stretch(t0, t1)} ({duration(t1 - t0)}), {timelines}</span>;
 }
 
 /** What the panels are about, as the parameters of questions have it. */

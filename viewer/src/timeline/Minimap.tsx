@@ -119,12 +119,15 @@ export function Minimap() {
   void rested.value;
   const shown = now.peek();
   const all = extent.value;
+  // The strip has room for a trace that is compared with this one, wherever that lies.
+  const own = meta.value ?? all;
+  const isBeyond = all.t0 < own.t0 || all.t1 > own.t1;
   const percent = Math.round(((shown.t0 + shown.t1) / 2 - all.t0) / Math.max(1e-12, all.t1 - all.t0) * 100);
   return (
     <div class="minimap">
       <div class="minimap-label" aria-hidden="true">
         <div>whole trace</div>
-        <div class="faint">{duration(all.t1 - all.t0)}</div>
+        <div class="faint" title={isBeyond ? "The strip is longer: it reaches as far as the trace below" : undefined}>{duration(own.t1 - own.t0)}</div>
       </div>
       {overview.value?.classes.length === 0 && opensFiles() ? <p class="minimap-note faint">shares of the time over the run: {unknownHere()}</p> : null}
       <canvas

@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import type { DrawableDetail } from "../answers";
-import { bytes, duration, instant, whole } from "../axis";
+import { bytes, duration, instant, spanOf, stretch, whole } from "../axis";
 import { css } from "../color";
 import { meta } from "../state";
 import { communicatorOf, fileOf, itself, labelOf, nameOf, waitOf } from "../words";
@@ -60,7 +60,7 @@ function OfBundle({ bundle }: { bundle: Bundle }) {
 
 function OfDrawable({ detail }: { detail: DrawableDetail }) {
   const { timelines } = extent.peek();
-  const span = now.peek().t1 - now.peek().t0;
+  const span = spanOf(detail.t1 - detail.t0, now.peek().t1 - now.peek().t0);
   const look = colors.peek();
   const color = detail.topology === "state" ? look.fill[detail.kind] : look.line[detail.kind];
   const { to } = detail;
@@ -78,7 +78,7 @@ function OfDrawable({ detail }: { detail: DrawableDetail }) {
           {detail.bytes === null ? "" : `, ${bytes(detail.bytes)}`}
         </div>
       )}
-      <div class="faint">{instant(detail.t0, span)}{detail.topology === "state" ? ` – ${instant(detail.t1, span)}` : ""}</div>
+      <div class="faint">{detail.topology === "state" ? stretch(detail.t0, detail.t1, span) : instant(detail.t0, span)}</div>
       <div class="faint">{short(labelOf(detail))}{to ? ` → ${short(labelOf(to))}` : ""}{timelines > 0 && detail.timeline < 0 ? " (timeline hidden)" : ""}</div>
       {communicator === null ? null : <div class="faint">on communicator {short(communicator)}</div>}
       {file === null ? null : <div class="faint">{short(file, 80)}</div>}

@@ -194,6 +194,9 @@ export function alignment(chrome, { stepsAddress, address }) {
     await page.press("0");
     // Its first step begins 12.5 ms later than above, so it begins 12.5 ms before the trace above.
     await page.until(({ t0 }) => Math.abs(t0 + 0.0125) < 1e-6, "from the begin of the other one");
+    // Beside the strip, which has both in it, stands how long the trace is.
+    const { t0, t1 } = await page.ask("meta");
+    assert.equal(await page.own.locator(".minimap-label").textContent(), `whole trace${page.modules.axis.duration(t1 - t0)}`);
     await page.close();
   });
 }

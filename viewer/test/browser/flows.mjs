@@ -64,6 +64,31 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.true("what is wrong", () => document.body.textContent.includes("“soon” is no window"));
     assert.equal(await field.getAttribute("aria-invalid"), "true");
     assert.deepEqual(page.view(), before);
+    // Also after one has looked elsewhere, the next text takes back what was said of the one before.
+    await page.own.locator("#search").focus();
+    await field.fill("1 h - 2 h");
+    await page.own.keyboard.press("Enter");
+    await field.fill("100 - 200");
+    await page.own.keyboard.press("Enter");
+    await page.true("what lies outside", () => /“100 - 200” lies outside the trace, which is at 0\.\d+ – 0\.\d+/.test(document.querySelector(".trouble")?.textContent ?? ""));
+    await page.own.locator("#search").focus();
+    await field.fill("0.03-40");
+    await page.own.keyboard.press("Enter");
+    const { t1: end } = await page.ask("meta");
+    await page.until((view) => view.t0 === 0.03 && Math.abs(view.t1 - end) < 1e-9, "up to the end of the trace");
+    assert.equal(await page.own.locator(".trouble").count(), 0);
+    await page.close();
+  });
+
+  test("the window field has room for all digits of its text, and is as wide however close one looks", async () => {
+    const page = await Page.open(chrome, address);
+    const wide = () => page.own.locator("#window").evaluate((field) => [field.clientWidth, field.scrollWidth, field.value]);
+    const [before] = await wide();
+    await page.look("t=0.030000001~0.030000002");
+    const [room, text, value] = await wide();
+    assert.equal(value, "0.030000001 – 0.030000002\u202fs");
+    assert.equal(room, before);
+    assert.ok(text <= room, `${text} pixels in ${room}`);
     await page.close();
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axis, bytes, duration, instant } from "../../src/axis";
+import { axis, bytes, duration, instant, spanBetween, spanOf, stretch } from "../../src/axis";
 
 const labels = (t0: number, t1: number) => {
   const { ticks, unit, origin } = axis(t0, t1, 6);
@@ -41,4 +41,19 @@ test("quantities", () => {
   // A mean of whole numbers.
   assert.equal(bytes(1060 / 3), "353\u202fB");
   assert.deepEqual([1024, 1_048_000, 1_048_570].map(bytes), ["1.00\u202fKiB", "1023.4\u202fKiB", "1.00\u202fMiB"]);
+});
+
+test("begin and end of what is far shorter than the window are told apart", () => {
+  const [t0, t1] = [0.300040123, 0.300041047];
+  assert.equal(stretch(t0, t1, spanOf(t1 - t0, 0.3)), "0.300040123 – 0.300041047\u202fs");
+  assert.equal(stretch(12.1, 12.3, spanOf(0.2, 0.01)), "12.100000 – 12.300000\u202fs");
+  // An event has no length.
+  assert.equal(spanOf(0, 0.3), 0.3);
+});
+
+test("times below one another differ where they are not the same", () => {
+  const times = [0.29291, 0.29290, 0.29294, 0.2929];
+  const texts = times.map((time) => instant(time, spanBetween(times, 4)));
+  assert.equal(new Set(texts).size, 3, texts.join(", "));
+  assert.deepEqual([spanBetween([], 4), spanBetween([1, 1], 4), spanBetween([1, 2], 4)], [4, 4, 4]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseTime, parseWindow } from "../../src/window";
+import { askedWindow, parseTime, parseWindow } from "../../src/window";
 
 const close = (a: number, b: number) => Math.abs(a - b) < 1e-12 * Math.max(1, Math.abs(b));
 
@@ -28,4 +28,18 @@ test("windows", () => {
   assert.deepEqual(window("50% + 250 ms"), { t0: 15, t1: 15.25 });
   assert.deepEqual(window("50%"), { t0: 14, t1: 16 });
   for (const text of ["2 – 1", "1 – 1", "a – b", "1 – 2 – 3", "", "3.4-3.2", "60%-50%", "-", "1 + 2%", "5%%"]) assert.equal(window(text), null, text);
+});
+
+test("a window that is asked for ends where the trace does, and one outside of it is told as that", () => {
+  const whole = { t0: 10, t1: 20 };
+  const window = (text: string) => askedWindow(text, { t0: 12, t1: 14 }, whole, whole);
+  assert.deepEqual(window("15 – 40"), { t0: 15, t1: 20 });
+  assert.deepEqual(window("0 – 12.5"), { t0: 10, t1: 12.5 });
+  assert.deepEqual(window("0 – 100"), whole);
+  assert.deepEqual(window("15 + 1 min"), { t0: 15, t1: 20 });
+  assert.deepEqual(window("50% – 300%"), { t0: 15, t1: 20 });
+  // A middle keeps the length of the window.
+  assert.deepEqual(window("20"), { t0: 19, t1: 21 });
+  for (const text of ["100 – 200", "200%-300%", "1 – 2", "20 – 30", "5", "21"]) assert.equal(window(text), `“${text}” lies outside the trace, which is at 10.000 – 20.000\u202fs.`);
+  assert.match(String(window("5-4")), /“5-4” is no window. Write begin – end/);
 });
