@@ -116,6 +116,8 @@ pub struct StateLabel {
     pub size: f64,
     /// Colour of the text.
     pub color: Rgb,
+    /// Colour of the state, which the text stands on where that is hatched.
+    pub ground: Rgb,
     /// Text of the label.
     pub text: String,
 }
@@ -610,6 +612,7 @@ impl PlacedTimelines<'_> {
             y: (strip.y + free / 2.0 + size * 0.365).round(),
             size,
             color: theme.fill(kind.color).ink(),
+            ground: theme.fill(kind.color),
             text,
         })
     }

@@ -38,8 +38,9 @@ pub(crate) fn on(
     }
     if content.leaving > 0 {
         let count = text::count(content.leaving);
+        let s = if content.leaving == 1 { "" } else { "s" };
         notes.push(format!(
-            "{count} arrows from or to timelines that are not shown"
+            "{count} arrow{s} from or to timelines that are not shown"
         ));
     }
     notes

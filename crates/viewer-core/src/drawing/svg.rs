@@ -391,6 +391,22 @@ impl SvgWriter {
         self.put(format_args!("<g>\n"));
         for label in &picture.labels {
             let (size, color) = (Pixels(label.size), label.color);
+            // Letters cannot be read on hatching.
+            let [x, y, wide, high] = [
+                label.x - 2.0,
+                label.y - 0.9 * label.size,
+                text::width(&label.text, label.size) + 4.0,
+                1.15 * label.size,
+            ];
+            let is_hatched = picture.waits.iter().any(|&[left, top, width, height]| {
+                left < x + wide && left + width > x && top < y + high && top + height > y
+            });
+            if is_hatched {
+                self.rect(
+                    [x, y, wide, high],
+                    format_args!(" fill=\"{}\"", label.ground),
+                );
+            }
             let more = format!(" font-size=\"{size}\" fill=\"{color}\"");
             self.text(
                 label.x,

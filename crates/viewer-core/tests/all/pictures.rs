@@ -130,6 +130,12 @@ fn a_wait_is_hatched_on_the_innermost_state() {
     assert_eq!(svg.matches("url(#waiting)").count(), 1);
     let said = texts(&svg);
     assert!(said.contains(&"hatched: waiting".to_owned()), "{said:?}");
+    // Names on hatching have a ground of the state's colour, and others do not.
+    let name = shown.labels.iter().find(|label| label.text == "state 1");
+    let ground = format!(" fill=\"#{:06x}\"/>\n<text", name.unwrap().ground.0);
+    let grounds = |wait: (u32, f64, f64)| svg::write(&picture(&[wait])).matches(&ground).count();
+    let found = [(1, 2.0, 8.0), (1, 7.0, 8.0)].map(grounds);
+    assert_eq!(found, [1, 0], "{ground}");
     // Of what reaches beyond the window the rest is shown; what is outside, without a timeline or too narrow is not.
     let [x, ..] = picture(&[(0, -5.0, 5.0)]).waits[0];
     assert_eq!(x, shown.plot[0]);
