@@ -1,6 +1,7 @@
 //! Why a question is not answered.
 
 use std::fmt;
+use trace_formats::slog2::{Slog2Error, Slog2ErrorKind};
 
 /// Says what was expected, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +60,16 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-impl From<trace_formats::slog2::Slog2Error> for ApiError {
-    fn from(error: trace_formats::slog2::Slog2Error) -> Self {
+impl From<Slog2Error> for ApiError {
+    fn from(error: Slog2Error) -> Self {
+        let message = match error.kind {
+            // Such a file may well be whole.
+            Slog2ErrorKind::NotSlog2 | Slog2ErrorKind::Version { .. } => error.to_string(),
+            _ => format!("the trace is damaged: {error}"),
+        };
         ApiError {
             status: 500,
-            message: format!("the trace is damaged: {error}"),
+            message,
         }
     }
 }

@@ -75,7 +75,12 @@ pub fn resolve<'a>(
 ) -> Result<TraceItem<'a>, ApiError> {
     let items = same(trace, reference.start, budget, reference)?;
     let found = items.get(reference.nth as usize).copied();
-    found.ok_or_else(|| ApiError::not_found(format!("there is no drawable {reference}")))
+    found.ok_or_else(|| {
+        let message = format!(
+            "what the link selects ({reference}) is not in this trace: is it a link of another one?"
+        );
+        ApiError::not_found(message)
+    })
 }
 
 /// The reference of a drawable.

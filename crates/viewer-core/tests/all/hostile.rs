@@ -32,6 +32,22 @@ const QUESTIONS: &[&str] = &[
     "call?id=0x1",
 ];
 
+#[test]
+fn a_file_of_another_format_is_not_told_to_be_damaged() {
+    let refused = |bytes: &[u8]| match Viewer::new("own", bytes, AnswerLimits::default()) {
+        Ok(_) => panic!("opened"),
+        Err(error) => error.message,
+    };
+    let message = refused(b"CLOG-02.44 and what follows");
+    assert!(
+        message.starts_with("not an SLOG2 file") && !message.contains("damaged"),
+        "{message}"
+    );
+    let whole = sample();
+    let message = refused(&whole[..whole.len() / 2]);
+    assert!(message.contains("damaged"), "{message}");
+}
+
 fn sample() -> Vec<u8> {
     let mut drawables = Vec::new();
     for nth in 0..60 {
