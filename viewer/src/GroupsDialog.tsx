@@ -4,7 +4,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { setTimelines } from "./actions";
 import { askShared, question } from "./api";
-import { linesOf, neighbours, withGroups } from "./groups";
+import type { TimelinesAnswer } from "./answers";
+import { linesOf, namesOf, neighbours, withGroups } from "./groups";
 import { closeDialog } from "./modal";
 import { item } from "./spec";
 import { meta, view } from "./state";
@@ -28,7 +29,12 @@ export function GroupsDialog() {
       return;
     }
     try {
-      await askShared(view.peek().trace, question("timelines", { timelines: found.spec }));
+      const made = await askShared<TimelinesAnswer>(view.peek().trace, question("timelines", { timelines: found.spec }));
+      const empty = namesOf(found.spec).find((name) => !made.label.includes(name));
+      if (empty !== undefined) {
+        wrong.value = `No timeline is left for the group “${empty}”. They are numbered from 0 to ${leaves - 1}, and each is in one group`;
+        return;
+      }
       setTimelines(found.spec, { top: 0, height: 0 });
       closeDialog();
     } catch (error) {
@@ -59,7 +65,7 @@ export function GroupsDialog() {
         )}
       </div>
       <label class="group-text">
-        One group in each line, such as <code>odd ranks = 1-/2</code>, <code>first eight = 0-7</code>, <code>servers = server*</code>
+        <span>One group in each line, such as <code>odd ranks = 1-/2</code>, <code>first eight = 0-7</code>, <code>servers = server*</code></span>
         <textarea rows={8} spellcheck={false} value={text.value} aria-invalid={wrong.value !== ""} onInput={(event) => make(event.currentTarget.value)} />
       </label>
       {wrong.value === "" ? null : <p class="wrong" role="alert">{short(wrong.value, 300)}</p>}

@@ -115,6 +115,8 @@ function WindowField() {
     text.value = null;
     complain("");
   };
+  // Whoever goes on in another way has read it.
+  useEffect(() => complain(""), [t0, t1]);
   const apply = (written: string) => {
     if (written.trim() === "") return leave();
     const [now, own] = [span.peek(), meta.peek() ?? span.peek()];

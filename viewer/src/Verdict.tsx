@@ -147,9 +147,13 @@ function Efficiencies({ of: { parallel, load_balance: balance, serialisation, tr
   return (
     <p>
       {factor("Parallel efficiency", parallel, "Mean time that ranks compute, divided by the length of the run or range")}
-      <span class="faint"> = </span>{factor("load balance", balance, "Mean divided by the longest time that a rank computes")}
-      <span class="faint"> × </span>{factor("serialisation", serialisation, "What is lost because ranks depend on each other")}
-      <span class="faint"> × </span>{factor("transfer", transfer, "What is lost because data has to move")}
+      {parallel === 0 ? <span class="faint">: nobody computes</span> : (
+        <>
+          <span class="faint"> = </span>{factor("load balance", balance, "Mean divided by the longest time that a rank computes")}
+          <span class="faint"> × </span>{factor("serialisation", serialisation, "What is lost because ranks depend on each other")}
+          <span class="faint"> × </span>{factor("transfer", transfer, "What is lost because data has to move")}
+        </>
+      )}
       <span class="losing" title="Of the time of all ranks">
         {losses.length > 0 ? <><b>{percent(waiting)}</b> waiting</> : "nobody waits for others"}
         {mpi >= 0.005 ? <span title="Transfer and overhead: what ranks are in MPI without waiting for others">, <b>{percent(mpi)}</b> other MPI</span> : null}

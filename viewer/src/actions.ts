@@ -150,6 +150,7 @@ export async function nextOnTimeline(dir: 1 | -1): Promise<void> {
   const at = cursor.peek() ?? { timeline: shownTimelines.peek().y0, t: span.peek().t0 };
   const found = await getDetail("next", from ? { ref: from.ref, dir } : { timeline: at.timeline, t: at.t, dir });
   if (found) select(found);
+  else if (!from && layout.peek()?.open[at.timeline]) say("this is a heading: its timelines stand below it");
   else say(dir > 0 ? "no later state on this timeline" : "no earlier state on this timeline");
 }
 

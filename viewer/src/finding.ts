@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { current, select } from "./actions";
 import { askJson, isAbort, keepDetail, question, ApiError, report } from "./api";
 import type { HitsAnswer, SearchAnswer } from "./answers";
-import { counted, hitBins, meta, say, span, view } from "./state";
+import { counted, hitBins, meta, say, span, trouble, view } from "./state";
 
 /** How often a search that ran out of its budget is taken up again. */
 const MOST_TURNS = 200;
@@ -31,6 +31,7 @@ export async function count(): Promise<void> {
   const { query, trace, timelines } = view.peek();
   const whole = meta.peek();
   wrong.value = "";
+  if (trouble.peek() === complaint) trouble.value = "";
   if (query.trim() === "" || !whole) {
     forgetHits();
     return;
@@ -48,12 +49,27 @@ export async function count(): Promise<void> {
   } catch (error) {
     if (isAbort(error)) return;
     forgetHits();
-    if (error instanceof ApiError && error.status === 400) wrong.value = error.message;
+    if (error instanceof ApiError && error.status === 400) wrong.value = withoutName(error.message);
     else report(error);
   } finally {
     if (counting === own) isSearching.value = false;
   }
 }
+
+/** A refusal without the name that the query has in questions to the server. */
+function withoutName(message: string): string {
+  return message.replace(/^q: /, "");
+}
+
+/** Tells what is wrong with a query that was searched for, where it is seen whatever panel is open. */
+function refuse(query: string, message: string): void {
+  wrong.value = withoutName(message);
+  complaint = `“${query}”: ${wrong.peek()}`;
+  trouble.value = complaint;
+}
+
+/** What was last said to be wrong. */
+let complaint = "";
 
 async function search(dir: 1 | -1, from: string | number): Promise<void> {
   const { query, trace, timelines } = view.peek();
@@ -77,7 +93,7 @@ async function search(dir: 1 | -1, from: string | number): Promise<void> {
     say(`no hit of ${query}`);
     wrong.value = "no hit";
   } catch (error) {
-    if (error instanceof ApiError && error.status === 400) wrong.value = error.message;
+    if (error instanceof ApiError && error.status === 400) refuse(query, error.message);
     else report(error);
   } finally {
     isSearching.value = false;

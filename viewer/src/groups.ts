@@ -24,6 +24,11 @@ export function withGroups(spec: string, lines: string): { spec: string } | { wr
   return { spec: withItem(spec, "groups", groups.join("|") || null) };
 }
 
+/** The names of the groups of a text of timelines. */
+export function namesOf(spec: string): string[] {
+  return (item(spec, "groups") ?? "").split("|").filter((group) => group !== "").map((group) => group.slice(0, group.indexOf("=")));
+}
+
 /** The text of timelines without the group of this name, or as it is. */
 export function withoutGroup(spec: string, name: string): string {
   const groups = (item(spec, "groups") ?? "").split("|").filter((group) => group !== "" && group.slice(0, group.indexOf("=")) !== name);

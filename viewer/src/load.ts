@@ -9,7 +9,7 @@ import { followTracks } from "./followTracks";
 import { loadFull } from "./full";
 import { showInstead } from "./reopen";
 import {
-  START, area, change, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, unavailable,
+  START, area, change, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, trouble, unavailable,
   view, waits, wholeTracks,
 } from "./state";
 
@@ -151,16 +151,22 @@ export function load(): void {
     }));
   });
   let askedSelection = "";
+  let complaint = "";
   effect(() => {
     const { trace: of, timelines: spec, sel } = view.value;
     const asked = `${of}/${spec}/${sel.join("~")}/${waits.value?.state === "known"}`;
     if (asked === askedSelection) return;
     askedSelection = asked;
+    // What was said of another selection is no longer so.
+    if (complaint !== "" && trouble.peek() === complaint) trouble.value = "";
     untracked(() => void Promise.all(sel.map((ref) => askReference(of, ref, spec)))
       .then((all) => {
         if (askedSelection === asked) selected.value = all.filter((detail) => detail !== null);
       })
-      .catch(report));
+      .catch((error) => {
+        report(error);
+        if (error instanceof ApiError) complaint = trouble.peek();
+      }));
   });
   const paths = new Asker<PathAnswer>();
   let askedPath = "";

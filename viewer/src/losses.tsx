@@ -2,7 +2,7 @@
 
 import { goTo } from "./actions";
 import type { TimeLoss } from "./answers";
-import { duration } from "./axis";
+import { duration, thin } from "./axis";
 import { showRankInFull } from "./full";
 import { count, percent } from "./panels/parts";
 import { short } from "./timeline/Tooltip";
@@ -17,7 +17,7 @@ export function Losses({ losses, most, keepsRange = false }: { losses: readonly 
             <span class="loss-bar" aria-hidden="true"><span style={{ width: `${most > 0 ? (100 * loss.seconds) / most : 0}%` }} /></span>
             <span class="loss-number">{duration(loss.seconds)}</span>
             <span class="loss-share">{percent(loss.share)}</span>
-            <span class="loss-text"><b>{short(loss.what, 100)}</b> {short(loss.who, 300)}</span>
+            <span class="loss-text"><b>{short(loss.what, 100)}</b> {short(apart(loss.who), 300)}</span>
             <span class="loss-count">{count(loss.count)}×</span>
             <OverTime values={loss.over_time} />
           </button>
@@ -26,6 +26,11 @@ export function Losses({ losses, most, keepsRange = false }: { losses: readonly 
       ))}
     </ul>
   );
+}
+
+/** A sentence with the thousands of its numbers of ranks and threads set off, as those beside it are; what is named by a number stays. */
+function apart(sentence: string): string {
+  return sentence.replace(/\b\d{4,}(?= (?:ranks|threads)\b)/g, thin);
 }
 
 /** Shows the rank that a loss is due to in full. */

@@ -14,7 +14,10 @@ export function timelineOf({ of }: Note, timelines: TimelinesAnswer): number {
   const [map, key] = of.split(".");
   if (key === undefined || map !== (item(timelines.spec, "map") ?? "0")) return -1;
   const own = timelines.key.findIndex((other, timeline) => other === key && !timelines.open[timeline]);
-  return own >= 0 ? own : timelines.key.findIndex((other) => other.includes(",") || other.includes("-") ? keysOf(other).includes(key) : false);
+  if (own >= 0) return own;
+  const group = timelines.key.findIndex((other) => other.includes(",") || other.includes("-") ? keysOf(other).includes(key) : false);
+  // What is on a heading, however it came there, is seen where that stands.
+  return group >= 0 ? group : timelines.key.indexOf(key);
 }
 
 /** Begins a note at the selection, else at the cursor; its text is written under Pins. */

@@ -1,7 +1,7 @@
 // The tracks above the timelines: which there are, what they are called, what is stacked in each, and their values in words. Pure.
 
 import type { TracksAnswer } from "./answers";
-import { bytes, duration } from "./axis";
+import { bytes, duration, whole } from "./axis";
 import { mix, type Rgb } from "./color";
 import { colorOfClass, waitingColor, type Palette } from "./palette";
 
@@ -102,7 +102,7 @@ function few(value: number): string {
 
 /** A number of ranks: of less than a hundredth of one only that. */
 function ranksText(value: number): string {
-  return value > 0 && value < 0.005 ? "<0.01" : few(value);
+  return value > 0 && value < 0.005 ? "<0.01" : value < 999.5 ? few(value) : whole(value);
 }
 
 /** A rate of things that are counted: 420, 12.3 k, 4.56 M. */
@@ -126,7 +126,7 @@ function words(name: string, parts: readonly (readonly [name: string, value: num
     const computing = Math.max(0, ranks - parts.reduce((sum, [, value]) => sum + value, 0));
     const told = [...parts, ["computing", computing] as const].filter(([part, value]) => value > 0 || !RARE.includes(part));
     if (isShort) return told.map(([part, value]) => `${ranksText(value)} ${part}`).join(", ");
-    return `of ${ranks} ranks ${told.map(([part, value]) => `${ranksText(value)} ${part}`).join(", ")}`;
+    return `of ${whole(ranks)} ranks ${told.map(([part, value]) => `${ranksText(value)} ${part}`).join(", ")}`;
   }
   const [only] = parts;
   const value = only?.[1] ?? 0;
@@ -150,7 +150,7 @@ export function meanWords({ name, parts, isExact }: Track, ranks: number): strin
 /** What the full height of a track stands for. */
 export function topOf({ name, top }: Track): string {
   if (top === 0) return "";
-  if (name === "ranks") return String(top);
+  if (name === "ranks") return whole(top);
   return name === "bytes" || name === "io" ? byteRate(top) : `${rate(top)}/s`;
 }
 

@@ -149,7 +149,7 @@ function Histogram() {
   const most = Math.max(1, ...value.messages.map(([, number]) => number));
   const longest = Math.max(1, ...value.durations.map(([, number]) => number));
   return (
-    <div class="histograms">
+    <div class="histograms" role="region" aria-label="Sizes and times" tabIndex={0}>
       <Part counted={value.messages.reduce((sum, [, number]) => sum + number, 0)} all={value.all} isExact={value.exact} />
       <p>{pair ? <>{label(pair.from)} → {label(pair.to)} <button type="button" onClick={() => (chosen.value = null)}>all pairs</button></> : "all pairs"}</p>
       <table aria-label="Sizes of messages">

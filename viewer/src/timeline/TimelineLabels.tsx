@@ -14,7 +14,7 @@ import {
   change, cursor, layout, meta, rename, renaming, rested, sharesOfRanks, timelineCount, timelineName, serverTimelines, view,
 } from "../state";
 import { focusTimelines } from "./focus";
-import { labelled, LETTERS } from "./labels";
+import { labelled, labelPlace, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
 import { short } from "./Tooltip";
@@ -110,13 +110,8 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
           const path = [...(timelines.path[timeline] ?? []), timelines.label[timeline] ?? ""].map((part) => short(part)).join(" / ");
           const isCursor = cursor.value?.timeline === timeline;
           const own = heightOf(timeline, window, all);
-          const high = Math.max(own, LETTERS);
-          const place = yOf(timeline, window, all);
-          // Letters that are higher than their timeline stay within the field.
-          const top = own >= LETTERS ? place
-            : Math.min(Math.max(place + (own - LETTERS) / 2, isPinned ? 0 : split), all.height - LETTERS);
-          const inBand = isPinned ? top + LETTERS / 2 < split : top + LETTERS / 2 >= split;
-          if (!inBand) return null;
+          const place = labelPlace(yOf(timeline, window, all), own, isPinned, split, all.height);
+          if (!place) return null;
           const lines = timelines.lines[timeline] ?? 1;
           return (
             <div
@@ -129,7 +124,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
               aria-label={isGroup && !isOpen ? `${label}, ${lines} lines` : label}
               data-timeline={timeline}
               title={path}
-              style={{ top: `${top}px`, height: `${high}px`, paddingLeft: `${4 + (timelines.depth[timeline] ?? 0) * 12}px` }}
+              style={{ top: `${place.top}px`, height: `${place.high}px`, paddingLeft: `${4 + (timelines.depth[timeline] ?? 0) * 12}px` }}
               onPointerDown={(event) => {
                 if (event.button !== 0 || (event.target as Element).closest("button, input")) return;
                 drag.current = { timeline, y: event.clientY, moved: false };
@@ -228,7 +223,7 @@ function Filter() {
     <input
       class={`labels-filter${wrong.value === "" ? "" : " wrong"}`}
       type="search"
-      placeholder="timelines: 0-63,!5"
+      placeholder="only 0-63,!5"
       aria-label="Timelines that are shown, such as 0-63,!5 or a name with *"
       aria-invalid={wrong.value !== ""}
       title={wrong.value || "Timelines that are shown: 0-63,!5 or a name with *"}

@@ -12,6 +12,8 @@ const LEAST_LETTERS = 11;
 const MOST_LETTERS = 1500;
 /** Pixels of a state in which at least a few letters have room. */
 const LEAST_WIDTH = 24;
+/** Pixels that a name leaves to the hatch of a wait. */
+const HATCH = 14;
 
 /** Stretches of a picture's states that have room for letters, found once per picture. */
 const known = new WeakMap<Frame, Lettered[]>();
@@ -54,14 +56,15 @@ export function drawLetters(context: CanvasRenderingContext2D, frame: Frame, vie
     const [before, behind] = [Math.min(at(inner0), x1), Math.max(at(inner1), x0)];
     const isBefore = before - x0 >= (x1 - behind) * 0.6 || before - x0 > 90;
     const left = isBefore ? x0 : behind;
-    const room = (isBefore ? before : x1) - left - 8;
+    const waits = isWaiting(frame, nth);
+    const room = (isBefore ? before : x1) - left - 8 - (waits ? HATCH : 0);
     if (room < LEAST_WIDTH - 8) continue;
     const kind = states.kind[nth] ?? 0;
     const text = fitted(context, names[kind] ?? "", room);
     if (text === "") continue;
     drawn++;
     const y = top + (from + to) / 2;
-    if (palette.pattern[kind] || isWaiting(frame, nth)) {
+    if (palette.pattern[kind] || waits) {
       context.fillStyle = css(palette.fill[kind] ?? 0);
       context.fillRect(left + 2, y - 6.5, textWidth(context, text) + 4, 13);
     }

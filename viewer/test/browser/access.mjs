@@ -58,6 +58,14 @@ export function access(chrome, { address }) {
     }
   });
 
+  test("what scrolls in the panel of messages can be reached by keys", async () => {
+    const page = await Page.open(chrome, address, "panel=matrix", { viewport: { width: 1400, height: 640 } });
+    await page.own.locator(".histograms tbody tr").nth(3).waitFor();
+    assert.ok(await page.own.locator(".histograms").evaluate((room) => room.scrollHeight > room.clientHeight), "it scrolls");
+    assert.deepEqual(await violations(page), []);
+    await page.close();
+  });
+
   test("sharp on screens of two dots per pixel, quiet where motion is not wanted", async () => {
     const page = await Page.open(chrome, address, "t=0.02~0.05", { deviceScaleFactor: 2, reducedMotion: "reduce", contrast: "more" });
     const { width } = await page.box();

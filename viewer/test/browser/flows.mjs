@@ -77,6 +77,12 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const { t1: end } = await page.ask("meta");
     await page.until((view) => view.t0 === 0.03 && Math.abs(view.t1 - end) < 1e-9, "up to the end of the trace");
     assert.equal(await page.own.locator(".trouble").count(), 0);
+    // So does whatever else moves the window.
+    await field.fill("soon");
+    await page.own.keyboard.press("Enter");
+    await page.own.locator(".trouble").waitFor();
+    await page.own.getByRole("button", { name: "all", exact: true }).click();
+    await page.own.locator(".trouble").waitFor({ state: "detached" });
     await page.close();
   });
 
@@ -240,6 +246,31 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.own.locator("#search").fill("dur>fast");
     await page.own.keyboard.press("Enter");
     await page.true("what is wrong", () => document.querySelector("#search")?.getAttribute("aria-invalid") === "true");
+    // Also where no panel says so, until the next search.
+    await page.own.locator(".trouble", { hasText: "“dur>fast”: expected" }).waitFor();
+    await page.own.locator("#search").fill("MPI_Send");
+    await page.own.keyboard.press("Enter");
+    await page.own.locator(".trouble").waitFor({ state: "detached" });
+    await page.close();
+  });
+
+  test("a selection that the trace has not is told, until something else is selected", async () => {
+    const page = await Page.open(chrome, address, "sel=0.0.0.5");
+    page.allowed.push(/404/);
+    await page.own.locator(".trouble", { hasText: "what the link selects (0.0.0.5) is not in this trace" }).waitFor();
+    const { ref } = await page.ask("next?timeline=5&t=0.04&dir=1");
+    await page.look(`sel=${encodeURIComponent(ref)}`);
+    await page.own.locator(".trouble").waitFor({ state: "detached" });
+    await page.close();
+  });
+
+  test("the numbers of all losses stand below one another", async () => {
+    const page = await Page.open(chrome, address, "panel=summary");
+    await page.own.locator(".losses li").nth(5).waitFor();
+    const ends = await page.own.evaluate(() => [...document.querySelectorAll(".panel .losses")].map((list) => [...list.querySelectorAll(".loss-count")].map((one) => Math.round(one.getBoundingClientRect().right))));
+    assert.equal(new Set(ends.flat()).size, 1, JSON.stringify(ends));
+    const names = await page.own.locator(".panel .loss-full").allTextContents();
+    assert.ok(new Set(names.map((name) => name.length)).size > 1, "names of different lengths");
     await page.close();
   });
 

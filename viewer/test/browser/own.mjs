@@ -33,6 +33,11 @@ export function own(chrome, { address, treeAddress, lateAddress }) {
     await again.own.locator("dialog.groups textarea").fill("nothing");
     await again.own.getByRole("button", { name: "show these groups" }).click();
     assert.match(await again.own.locator("dialog.groups .wrong").textContent(), /“nothing” is no group/);
+    for (const [text, name] of [["x = 99", "x"], ["all = 0-\nnone = 1", "none"]]) {
+      await again.own.locator("dialog.groups textarea").fill(text);
+      await again.own.getByRole("button", { name: "show these groups" }).click();
+      await again.own.locator("dialog.groups .wrong", { hasText: `No timeline is left for the group “${name}”` }).waitFor();
+    }
     await again.own.getByRole("button", { name: "no groups" }).click();
     await again.until((view) => view.timelines === "", "no groups");
     await again.close();

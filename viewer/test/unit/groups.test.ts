@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linesOf, neighbours, withGroups, withoutGroup } from "../../src/groups";
+import { linesOf, namesOf, neighbours, withGroups, withoutGroup } from "../../src/groups";
 
 test("groups are lines of text, and come back from the text of timelines", () => {
   const found = withGroups("map:1;pin:3", "odd ranks = 1-/2\n\n first eight=0-7 ");
@@ -9,6 +9,7 @@ test("groups are lines of text, and come back from the text of timelines", () =>
   assert.equal(linesOf(found.spec), "odd ranks = 1-/2\nfirst eight = 0-7");
   assert.deepEqual(withGroups(found.spec, ""), { spec: "map:1;pin:3" });
   assert.equal(linesOf("map:1"), "");
+  assert.deepEqual([namesOf(found.spec), namesOf("map:1")], [["odd ranks", "first eight"], []]);
   assert.equal(withoutGroup(found.spec, "odd ranks"), "map:1;pin:3;groups:first eight=0-7");
   assert.equal(withoutGroup("groups:a=1", "a"), "");
   assert.equal(withoutGroup("map:1", "a"), "map:1");

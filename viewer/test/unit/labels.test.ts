@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { labelled, LETTERS } from "../../src/timeline/labels";
+import { labelled, labelPlace, LETTERS } from "../../src/timeline/labels";
 
 test("labels never lie on one another, headings keep theirs, and no room stays empty that a label could have", () => {
   for (const timelineHeight of [2, 5, 6.6, 12.9]) {
@@ -18,6 +18,9 @@ test("labels never lie on one another, headings keep theirs, and no room stays e
   assert.deepEqual(labelled(3, 7, 20, []), [3, 4, 5, 6]);
   // Of 1 000 timelines in 280 pixels the letters of the first one end at 13, those of the 50th would begin at 7.6.
   assert.deepEqual(labelled(0, 200, 0.28, []), [0, 100, 150]);
+  // Of 64 in 200 pixels those of the fifth begin at 10.7, which leaves room between figures.
+  assert.deepEqual(labelled(0, 64, 3.125, []).slice(0, 4), [0, 5, 10, 15]);
+  assert.deepEqual(labelled(0, 64, 6.6, []).slice(0, 3), [0, 2, 4]);
 });
 
 test("what lies beside the main timeline of a rank does not stand in its place", () => {
@@ -32,4 +35,20 @@ test("what lies beside the main timeline of a rank does not stand in its place",
   // Of many threads some are told all the same.
   const many = Array.from({ length: 65 }, (_, timeline) => timeline - 1);
   assert.ok(labelled(0, 65, 2, [true], many).length > 3);
+});
+
+test("a label stands in what can be seen of its timeline", () => {
+  const place = (at: number, own: number, isPinned = false) => labelPlace(at, own, isPinned, 100, 400);
+  assert.deepEqual(place(150, 50), { top: 150, high: 50 });
+  // Partly below the pinned ones, partly below the field, and higher than it.
+  assert.deepEqual(place(-60, 200), { top: 100, high: 40 });
+  assert.deepEqual(place(380, 200), { top: 380, high: 20 });
+  assert.deepEqual(place(-500, 2000), { top: 100, high: 300 });
+  assert.deepEqual(place(0, 2000, true), { top: 0, high: 100 });
+  assert.equal(place(-97, 200), null);
+  assert.equal(place(395, 200), null);
+  // Lower than letters.
+  assert.deepEqual(place(98, 4), { top: 100, high: LETTERS });
+  assert.deepEqual(place(398, 4), { top: 400 - LETTERS, high: LETTERS });
+  assert.equal(place(98, 4, true), null);
 });
