@@ -1,7 +1,6 @@
 //! What the recorder says of a rank at its end: that it did not come to MPI_Finalize, in which calls its threads were then, and how many of its messages
 //! are not drawn.
 
-use super::report::UnfinishedCalls;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::clog2::annotations::{
     NO_FINALIZE, annotation_text, is_annotation, not_matched_of, unfinished_of,
@@ -66,18 +65,10 @@ impl EndMarks {
         }
     }
 
-    /// The calls that ranks were in at the end, those of most ranks first.
-    pub(super) fn unfinished(&self) -> Vec<UnfinishedCalls> {
-        let calls = self
-            .unfinished
-            .iter()
-            .map(|(function, ranks)| UnfinishedCalls {
-                function: function.clone(),
-                ranks: ranks.iter().copied().collect(),
-            });
-        let mut calls: Vec<UnfinishedCalls> = calls.collect();
-        calls.sort_by_key(|calls| std::cmp::Reverse(calls.ranks.len()));
-        calls
+    /// The functions that ranks were in at the end, each with these ranks.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = (&str, Vec<i32>)> {
+        let calls = self.unfinished.iter();
+        calls.map(|(function, ranks)| (function.as_str(), ranks.iter().copied().collect()))
     }
 
     /// The ranks that did not come to MPI_Finalize, in order.
@@ -118,13 +109,8 @@ mod tests {
             let info = info.clear().text(text.as_bytes());
             marks.take((0, &annotation), line, info.bytes());
         }
-        let [unfinished] = &marks.unfinished()[..] else {
-            panic!("{:?}", marks.unfinished());
-        };
-        assert_eq!(
-            (&*unfinished.function, &unfinished.ranks[..]),
-            ("MPI_Send", &[2][..])
-        );
+        let unfinished: Vec<_> = marks.unfinished().collect();
+        assert_eq!(unfinished, [("MPI_Send", vec![2])]);
         marks.take((1, &call), 12, b"");
         marks.take((2, &named), 10, b"");
         assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 0));

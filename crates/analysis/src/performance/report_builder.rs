@@ -9,13 +9,14 @@ use super::pass::WaitPass;
 use super::phases::{PhaseLengths, PhaseRanges, ProgramPhases};
 use super::report::{
     ActivityOnPath, ActivityTime, CommunicatorTimes, FocusTimes, PerformanceReport, PlaceInTrace,
-    RankOnPath, RankTimes, RegionTimes, RootCauseSum, WaitGroup, WhatIf,
+    RankOnPath, RankTimes, RegionTimes, RootCauseSum, UnfinishedCalls, WaitGroup, WhatIf,
 };
 use super::role::CategoryRole;
 use super::span_times::{Efficiencies, SpanTimes};
 use super::spans::{Span, Spans};
 use super::use_times::{TimeByUse, UseSums};
 use super::wait::{Wait, WaitSum};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_model::Definitions;
 use trace_model::units::duration;
@@ -79,7 +80,7 @@ pub(super) fn build(
         program: definitions.program.clone(),
         ranks: builder.mains().count(),
         not_finalized: first.end_marks.not_finalized(),
-        unfinished: first.end_marks.unfinished(),
+        unfinished: builder.unfinished(),
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
         hosts: definitions.hosts(),
         drawables: first.counts.drawables.all,
@@ -315,6 +316,17 @@ impl ReportBuilder<'_, '_> {
         let number = self.pass.comm_numbers.get(sum.first.comm as usize);
         let number = number.filter(|&&number| number != 0 && sum.is_on_one_comm)?;
         self.pass.comm_names.get(*number).map(str::to_owned)
+    }
+
+    fn unfinished(&self) -> Vec<UnfinishedCalls> {
+        let calls = self.pass.end_marks.unfinished();
+        let calls = calls.map(|(function, ranks)| UnfinishedCalls {
+            function: function.to_owned(),
+            ranks,
+        });
+        let mut calls: Vec<UnfinishedCalls> = calls.collect();
+        calls.sort_by_key(|calls| Reverse(calls.ranks.len()));
+        calls
     }
 
     fn root_causes(&self) -> Vec<RootCauseSum> {
