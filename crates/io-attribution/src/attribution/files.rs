@@ -62,6 +62,8 @@ impl RunFiles {
         if let Some(known) = self.all.get_mut(id as usize) {
             if known.file.inode == 0 && inode != 0 {
                 (known.file.device, known.file.inode) = (device, inode);
+                // A question for a file that was not there yet has passed it on without these.
+                known.given = false;
             }
             if role == FileRole::Data && known.file.role != FileRole::Data {
                 known.file.role = role;

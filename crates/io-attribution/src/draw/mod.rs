@@ -5,7 +5,8 @@
 //! * An **edge** is an arrow from the start of the call to the start of the operation: `triggers NAME` or `carries NAME`.
 //! * A **call** that accesses data is an event `I/O access` at its start, with what the state of the call has no room for: file,
 //!   sequence, bytes and their position in the file, completion.
-//! * A **file** is an event `file` at the first drawable that names it, and again when MPI opens what the program had used by itself.
+//! * A **file** is an event `file` at the first drawable that names it, and again when MPI opens what the program had used by itself, or when it is
+//!   made after somebody has looked for it.
 //!
 //! The info holds the whole record, so [`read_attribution`] reads from a trace what was drawn. Categories and lines are made when
 //! they are first needed; their numbers follow those of the trace.
@@ -41,8 +42,9 @@ pub struct OperationDrawer {
     next_line: i64,
     /// Files that nothing drawn has named so far.
     files: BTreeMap<u32, OpenedFile>,
-    /// Roles of the files that were drawn. A file is drawn again when MPI opens what the program had used by itself before.
-    drawn_files: BTreeMap<u32, FileRole>,
+    /// Role, device and inode of the files that were drawn. A file is drawn again when MPI opens what the program had used by itself before, and when
+    /// it comes into being after somebody has looked for it.
+    drawn_files: BTreeMap<u32, (FileRole, u64, u64)>,
     info: InfoWriter,
 }
 
@@ -71,7 +73,7 @@ impl OperationDrawer {
     ) -> Result<(), Stop> {
         match record {
             AttributionRecord::File(file) => {
-                if self.drawn_files.get(&file.id) != Some(&file.role) {
+                if self.drawn_files.get(&file.id) != Some(&(file.role, file.device, file.inode)) {
                     self.files.insert(file.id, file.clone());
                 }
                 Ok(())
@@ -169,7 +171,8 @@ impl OperationDrawer {
         at: Vertex,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        self.drawn_files.insert(file.id, file.role);
+        let identity = (file.role, file.device, file.inode);
+        self.drawn_files.insert(file.id, identity);
         info::write_file(file, &mut self.info);
         self.put(categories::FILE_OFFSET, &[at], put)
     }

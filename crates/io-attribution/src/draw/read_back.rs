@@ -60,6 +60,10 @@ impl DrawnFiles {
     fn turn(&mut self, file: &OpenedFile) -> u8 {
         let identity = (file.device, file.inode);
         let first = self.0.entry(file.id).or_insert((identity, file.role));
+        if first.0 == (0, 0) {
+            // The file was looked for before it was made.
+            first.0 = identity;
+        }
         u8::from(first.0 == identity && first.1 != file.role)
     }
 }

@@ -89,6 +89,60 @@ fn write_id(b: &Blocks) -> u64 {
     (b.rank as u64) << 40 | u64::from(b.calls - 2)
 }
 
+/// ROMIO looks for a file before it makes it.
+#[test]
+fn a_file_that_was_looked_for_before_it_was_made_has_its_device_and_inode() {
+    let mut b = rank(0, 1);
+    let define = |b: &mut Blocks, fd, (device, inode)| {
+        b.define(&Definition::File(OpenFileDefinition {
+            fd,
+            flags: 2,
+            device,
+            inode,
+            path: "/data/f".to_owned(),
+        }));
+        b.calls -= 1;
+    };
+    let looked_for = OperationRecord {
+        fd: -1,
+        offset: -1,
+        result: -1,
+        ..OperationRecord::default()
+    };
+    let opened = OperationRecord {
+        fd: 7,
+        offset: -1,
+        result: 7,
+        ..OperationRecord::default()
+    };
+    define(&mut b, -1, (0, 0));
+    inside(&mut b, op::LSTAT, (1100, 1150), &looked_for);
+    define(&mut b, 7, (1, 2));
+    inside(&mut b, op::OPEN, (1200, 1300), &opened);
+    let open = [
+        V::H(WORLD),
+        V::T(Some("/data/f")),
+        V::I(5),
+        V::H(0),
+        V::H(FILE),
+    ];
+    call_at(&mut b, 1000, 2000, "MPI_File_open", &open);
+    let bytes = [b.bytes()];
+    let files = [BlockFile::new(&bytes[0]).expect("blocks")];
+    let table = wrappers::table().expect("the table");
+    let mut found = Vec::new();
+    let mut take = |record: &AttributionRecord| {
+        if let AttributionRecord::File(file) = record {
+            found.push((file.id, file.device, file.inode));
+        }
+        Ok(())
+    };
+    attribute_files(&files, table, &mut take).expect("sound");
+    read_attribution(&source(&bytes), &mut take).expect("read");
+    let each = [(0, 0, 0), (0, 1, 2)];
+    assert_eq!(found, [each, each].concat());
+}
+
 /// A write of 4 MiB becomes more requests than are kept while the operation that made them is not known.
 #[test]
 fn all_requests_of_one_large_write_are_linked() {
