@@ -33,8 +33,9 @@ const STACK_BYTES: usize = 512 << 10;
 /// from its receipt to its answer, with the disk calls of this server nested in it and the CallID of the MPI call that
 /// caused it. The command ends on SIGINT or SIGTERM.
 ///
-/// At a Unix socket, processes of the same user and root may use the store. By TCP, everyone with the secret of this
-/// server may. Contents cross the network unencrypted: whoever can read or change packets there can read or change
+/// At a Unix socket, processes of the same user and root may use the store. The I/O server looks, too: it takes data
+/// servers of its own user and of root only, so that of root none of another user. By TCP, everyone with the secret of
+/// this server may. Contents cross the network unencrypted: whoever can read or change packets there can read or change
 /// them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:

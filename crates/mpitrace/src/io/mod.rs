@@ -151,6 +151,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             &report,
             &facts,
             totals.as_ref(),
+            arguments.rank,
             Width::of_stdout(arguments.wide),
         );
         out.write_all(text.as_bytes()).map_err(failed)?;

@@ -14,18 +14,19 @@ const MAX_LINE: usize = 100;
 /// Rows of tables that may be long.
 const MAX_TABLE_ROWS: usize = 20;
 
-/// All of a report, its tables of lines of at most `width` characters.
+/// All of a report, its tables of lines of at most `width` characters. `rank` is the rank that it is restricted to.
 pub fn report(
     report: &IoReport,
     facts: &RunFacts,
     totals: Option<&AttributionTotals>,
+    rank: Option<u32>,
     width: Width,
 ) -> String {
     let mut out = ReportText {
         text: String::new(),
         width,
     };
-    summary(&mut out, report);
+    summary(&mut out, report, rank);
     advice(&mut out, report, facts);
     in_few_numbers(&mut out, report);
     accesses(&mut out, report);
@@ -142,7 +143,7 @@ fn in_few_numbers(out: &mut ReportText, report: &IoReport) {
     }
 }
 
-fn summary(out: &mut ReportText, report: &IoReport) {
+fn summary(out: &mut ReportText, report: &IoReport, rank: Option<u32>) {
     let span = report.span.map_or(0, |(first, last)| last.abs_diff(first));
     let accessed: BTreeSet<u32> = report.by_file.keys().map(|(file, _)| *file).collect();
     let calls = report.reads.calls + report.writes.calls;
@@ -154,6 +155,12 @@ fn summary(out: &mut ReportText, report: &IoReport) {
         time(span),
         counted(report.operations(), "operation")
     ));
+    if rank.is_some() {
+        out.wrapped(
+            "  ",
+            "Operations of other ranks are not counted. Bytes that they moved for this rank are.",
+        );
+    }
     for (access, what) in [(&report.writes, "written"), (&report.reads, "read")] {
         if access.calls == 0 {
             continue;

@@ -53,7 +53,9 @@ pub fn expect_own(user: u32) -> io::Result<()> {
     if user == own || user == 0 {
         return Ok(());
     }
-    let why = format!("the other end is user {user}, this one is user {own}");
+    let why = format!(
+        "the other end is user {user}, this one is user {own}: both must be of one user, or the other one root"
+    );
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 

@@ -184,6 +184,15 @@ fn selections_and_tables() {
         row.starts_with("MPI_File_write_all,1,100,100,0,0,100,1,0,0,0,1,"),
         "{row}"
     );
+    // Rank 0 moves its data.
+    let text = shown(&["--rank", "1", path]);
+    assert!(text.contains("; 0 operations below them\n"), "{text}");
+    assert!(
+        text.contains(
+            "Operations of other ranks are not counted. Bytes that they moved for this rank are."
+        ),
+        "{text}"
+    );
     for (choice, message) in [
         (
             ["--file", "absent"],
