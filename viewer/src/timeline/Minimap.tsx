@@ -127,7 +127,7 @@ export function Minimap() {
     <div class="minimap">
       <div class="minimap-label" aria-hidden="true">
         <div>whole trace</div>
-        <div class="faint" title={isBeyond ? "The strip is longer: it reaches as far as the trace below" : undefined}>{duration(own.t1 - own.t0)}</div>
+        <div class="faint" title={isBeyond ? "The strip is longer: it reaches as far as the trace below" : undefined}>{meta.value ? duration(own.t1 - own.t0) : "…"}</div>
       </div>
       {overview.value?.classes.length === 0 && opensFiles() ? <p class="minimap-note faint">shares of the time over the run: {unknownHere()}</p> : null}
       <canvas

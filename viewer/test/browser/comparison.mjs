@@ -1,8 +1,9 @@
 // Two traces, one above the other: the same window, what changed, and the ways to change places.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { violations } from "./access.mjs";
-import { Page, test } from "./harness.mjs";
+import { folder, Page, run, test } from "./harness.mjs";
 
 export function comparison(chrome, { twoAddress, lateAddress }) {
   /** Waits until the other trace is drawn. */
@@ -135,6 +136,19 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     assert.equal(fields.length, 2);
     for (const { height, cut, labels } of fields) assert.ok(height > 45 && cut === 0 && labels > 0, JSON.stringify(fields));
     await page.close();
+  });
+
+  test("pages of a report and of a comparison do not scroll sideways in a narrow window", async () => {
+    const [late, better] = ["late.paje", "better.paje"].map((name) => join(folder, name));
+    const pages = { report: ["report", late], comparison: ["compare", late, better] };
+    for (const [name, [command, ...traces]] of Object.entries(pages)) {
+      const file = join(folder, `${name}.html`);
+      run(command, "--html", file, ...traces);
+      const page = await chrome.newPage({ viewport: { width: 420, height: 800 } });
+      await page.goto(`file://${file}`);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 420, name);
+      await page.close();
+    }
   });
 
   test("one trace has nothing to be compared with, and says how to", async () => {

@@ -46,6 +46,11 @@ fn part(of: f64, whole: f64) -> f64 {
     if whole > 0.0 { of / whole } else { 0.0 }
 }
 
+/// A note on one thing or on several: `1 drawable out of order`.
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// The lane that a path is on for most of the time between two times.
 fn longest_on_path(path: &[PathPiece], from: f64, to: f64) -> Option<u32> {
     let first = path.partition_point(|piece| piece.to <= from);
@@ -515,49 +520,90 @@ impl ReportBuilder<'_, '_> {
         let notes = [
             (
                 counts.unknown_roots,
-                "collective calls with a root that the trace does not tell: waits there are estimated",
+                [
+                    "collective call with a root that the trace does not tell: waits there are estimated",
+                    "collective calls with a root that the trace does not tell: waits there are estimated",
+                ],
             ),
             (
                 counts.unknown_intercomms,
-                "collective calls of intercommunicators that the trace does not tell apart: waits there are not counted",
+                [
+                    "collective call of intercommunicators that the trace does not tell apart: waits there are not counted",
+                    "collective calls of intercommunicators that the trace does not tell apart: waits there are not counted",
+                ],
             ),
             (
                 counts.unknown_neighbours,
-                "neighbourhood calls with neighbours that the trace does not tell: waits there are not counted",
+                [
+                    "neighbourhood call with neighbours that the trace does not tell: waits there are not counted",
+                    "neighbourhood calls with neighbours that the trace does not tell: waits there are not counted",
+                ],
             ),
             (
                 self.pass.unmatched(),
-                "collective operations that not all ranks took part in",
+                [
+                    "collective operation that not all ranks took part in",
+                    "collective operations that not all ranks took part in",
+                ],
             ),
             (
                 counts.drawables.backward_messages,
-                "messages that arrive before they were sent: the clocks differ",
+                [
+                    "message that arrives before it was sent: the clocks differ",
+                    "messages that arrive before they were sent: the clocks differ",
+                ],
             ),
             (
                 counts.early_leaves,
-                "collective calls that end before all the ranks have come that they need: the clocks differ",
+                [
+                    "collective call that ends before all the ranks have come that it needs: the clocks differ",
+                    "collective calls that end before all the ranks have come that they need: the clocks differ",
+                ],
             ),
             (
                 self.pass.end_marks.unmatched,
-                "ends of messages that are not drawn, as the other end is left out or not known: waits for these messages are not counted",
+                [
+                    "end of a message that is not drawn, as the other end is left out or not known: waits for this message are not counted",
+                    "ends of messages that are not drawn, as the other end is left out or not known: waits for these messages are not counted",
+                ],
             ),
-            (counts.drawables.out_of_order, "drawables out of order"),
+            (
+                counts.drawables.out_of_order,
+                ["drawable out of order", "drawables out of order"],
+            ),
             (
                 counts.drawables.without_time,
-                "drawables with a time that is no number",
+                [
+                    "drawable with a time that is no number",
+                    "drawables with a time that is no number",
+                ],
             ),
             (
                 self.pass.waits.ungrouped,
-                "waits that are in no group: there are too many groups",
+                [
+                    "wait that is in no group: there are too many groups",
+                    "waits that are in no group: there are too many groups",
+                ],
             ),
         ];
         let notes = notes.into_iter().filter(|(number, _)| *number > 0);
-        let notes = notes.map(|(number, what)| format!("{number} {what}"));
+        let notes = notes.map(|(number, [one, many])| counted(number, one, many));
         let notes = notes.chain(self.pass.lacking.notes());
         let polls = self.polling_note();
         notes
             .chain(self.pass.unseen.notes(self.all()))
             .chain(polls)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_thing_is_not_told_as_several() {
+        let notes = [0, 1, 2].map(|number| counted(number, "call ends", "calls end"));
+        assert_eq!(notes, ["0 calls end", "1 call ends", "2 calls end"]);
     }
 }

@@ -23,7 +23,7 @@ pub fn page(
             h2 { "Traces" }
             (traces.html())
             h3 { "Where the time goes" }
-            table.ranks {
+            table.ranks.traces {
                 tbody {
                     @for (name, report) in reports {
                         tr { td.long[has_long_word(name)] { (name) } td { (charts::use_bar(&report.time)) } }

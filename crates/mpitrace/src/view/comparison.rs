@@ -28,7 +28,10 @@ pub fn comparison(
     let query = ApiQuery::parse(question)?;
     let number: usize = query.number("with", usize::MAX)?;
     let Some(after) = traces.get(number) else {
-        let message = format!("with: there are {} traces, numbered from 0", traces.len());
+        let message = format!(
+            "with: traces have the numbers from 0 to {}",
+            traces.len().saturating_sub(1)
+        );
         return Err(ApiError::not_found(message));
     };
     let changes = TraceChanges::between(

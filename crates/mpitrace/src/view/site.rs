@@ -298,7 +298,10 @@ impl ViewSite {
     fn numbered(&self, number: usize) -> Result<Arc<OpenedTrace>, Refused> {
         let traces = self.traces.read();
         traces.get(number).cloned().ok_or_else(|| {
-            let what = format!("there are {} traces, numbered from 0", traces.len());
+            let what = format!(
+                "traces have the numbers from 0 to {}",
+                traces.len().saturating_sub(1)
+            );
             (StatusCode::NOT_FOUND, what)
         })
     }
