@@ -334,7 +334,7 @@ fn what_is_left_out_is_unknown_and_no_hole() {
     let cases = [
         ("", "all", all, all),
         ("TRACE_RANKS=0", "all", all / 4, all),
-        ("TRACE_MESSAGE_SIZE=0-1000", "all", 0, 0),
+        ("TRACE_MESSAGE_SIZE=0-1000", "all", 0, all),
         ("TRACE_FIRST_CALLS=4", "all", 4 * 4 * 1600, 4 * 4 * 1600),
         ("", "off", all - 2 * 1600, all),
     ];
