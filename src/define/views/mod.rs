@@ -14,10 +14,14 @@ use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{Definition, FileView};
 use blockfile::layout::Family;
+use flatten::FlatDatatype;
 use parking_lot::Mutex;
 use settings::{Posix, Settings};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Pieces of a view whose places MPI is asked for: to answer for later ones, ROMIO goes through all before.
+const COMPARED_PIECES: usize = 8;
 
 /// A file that the program has open.
 struct ViewedFile {
@@ -246,16 +250,19 @@ pub unsafe fn set(
     // SAFETY: a string that the MPI library has accepted.
     let datarep = unsafe { CStr::from_ptr(datarep) }.to_bytes();
     let flat = flatten::flatten(filetype);
+    let etype = flatten::size(etype);
     with(file, |open| {
-        open.etype = flatten::size(etype);
+        open.etype = etype;
         open.position = None;
     });
     // Pieces of nothing are known to nobody.
-    let is_known = !flat.sets_lower_bound || !is_romio();
+    let is_known = !flat.sets_lower_bound
+        || !is_romio()
+        || begins_as_mpi_says(file, displacement, etype, &flat);
     let view = FileView {
         file: file.bits(),
         displacement,
-        etype: flatten::size(etype),
+        etype,
         extent: flat.extent,
         size: flat.size,
         bounding_extent: flat.bounding_extent || !is_known,
@@ -288,7 +295,26 @@ pub fn refused(t: &mut Thread, file: MPI_File) {
     put_definition(t, &Definition::View(unknown));
 }
 
-/// Whether MPI-IO is ROMIO's, which puts data elsewhere than MPI says where MPI_Type_create_resized has set a lower bound (seen with
+/// Whether MPI places the first pieces of a view where its filetype has them.
+fn begins_as_mpi_says(file: MPI_File, displacement: i64, etype: u64, flat: &FlatDatatype) -> bool {
+    let mut before = 0_u64;
+    let pieces = flat.runs.iter().flat_map(|run| run.pieces());
+    for (offset, length) in pieces.take(COMPARED_PIECES) {
+        if before.checked_rem(etype) == Some(0) {
+            let etypes = i64::try_from(before / etype).unwrap_or(i64::MAX);
+            let mut at: MPI_Offset = -1;
+            // SAFETY: an open file, and a place for the answer.
+            let code = unsafe { pmpi::MPI_File_get_byte_offset(file, etypes, &mut at) };
+            if code != 0 || Some(at as i64) != displacement.checked_add(offset) {
+                return false;
+            }
+        }
+        before = before.saturating_add(length);
+    }
+    true
+}
+
+/// Whether MPI-IO is ROMIO's, which may put data elsewhere than MPI says where MPI_Type_create_resized has set a lower bound (seen with
 /// MPICH 4.0 and Open MPI's romio321).
 fn is_romio() -> bool {
     match family() {
