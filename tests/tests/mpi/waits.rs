@@ -423,7 +423,7 @@ fn waits_agree(mpi: Mpi, program: &Path, formats: &[&str], cases: &[Case]) -> Re
         let notes = report["notes"].as_array().expect("notes");
         let is_told = |note: &Value| {
             note.as_str()
-                .is_some_and(|it| it.contains("no arguments of"))
+                .is_some_and(|it| it.contains("the file has no arguments"))
         };
         assert_eq!(notes.len(), lacking, "{mpi:?} {format}: {notes:?}");
         assert!(notes.iter().all(is_told), "{mpi:?} {format}: {notes:?}");

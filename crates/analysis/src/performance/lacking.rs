@@ -18,7 +18,7 @@ pub(super) enum Lack {
     Group,
     /// The messages, in a file that has arguments of other transfers: DUMPI does not have the function.
     Messages,
-    /// The request by which a send or a partitioned receive is completed.
+    /// The request by which a send, or what MPI_Start begins, is completed.
     Completion,
 }
 
@@ -51,7 +51,7 @@ impl Lack {
         ),
         (
             Lack::Completion,
-            "sends begun, or partitioned receives, of which the file does not tell the request: the time in which a call waits for them counts as transfer",
+            "sends and persistent operations begun of which the file does not tell the request: the time in which a call waits for such sends, or for parts of messages, counts as transfer",
         ),
     ];
 
@@ -96,7 +96,9 @@ impl Lack {
             {
                 Some(Lack::Group)
             }
-            _ if completes_later(&name) && !tells(b"request=") => Some(Lack::Completion),
+            _ if completes_later(&name) && !REQUESTS.into_iter().any(tells) => {
+                Some(Lack::Completion)
+            }
             _ => None,
         }
     }
@@ -117,15 +119,18 @@ fn is_transfer(role: CategoryRole) -> bool {
     )
 }
 
-/// Whether another call waits for what the function `name` sends, or receives in parts: only the request tells which one.
+/// Keys under which infos have the requests of what a call begins.
+const REQUESTS: [&[u8]; 3] = [b"request=", b"sends=", b"receives="];
+
+/// Whether another call waits for what the function `name` begins to send: only the request tells which one. Receives are found by their messages.
 fn completes_later(name: &str) -> bool {
     const NAMES: [&str; 6] = [
         "MPI_Isend",
         "MPI_Issend",
         "MPI_Irsend",
         "MPI_Ibsend",
-        "MPI_Psend_init",
-        "MPI_Precv_init",
+        "MPI_Start",
+        "MPI_Startall",
     ];
     let bare = name.strip_suffix("_c").unwrap_or(name);
     NAMES.contains(&bare)
@@ -252,10 +257,12 @@ mod tests {
         assert_eq!(lack("MPI_Mrecv", b"", true), Some(Lack::Messages));
         assert_eq!(lack("MPI_Mrecv", b"", false), None);
         assert_eq!(lack("MPI_Psend_init", b"", true), Some(Lack::Messages));
-        for begun in ["MPI_Isend", "MPI_Issend_c", "MPI_Precv_init"] {
+        for begun in ["MPI_Isend", "MPI_Issend_c", "MPI_Start"] {
             assert_eq!(lack(begun, b"", false), Some(Lack::Completion));
             assert_eq!(lack(begun, b"request=%d", false), None);
         }
+        assert_eq!(lack("MPI_Startall", b"sends=%s, receives=%s", false), None);
+        assert_eq!(lack("MPI_Psend_init", b"", false), None);
         assert_eq!(lack("MPI_Send", b"", false), None);
     }
 
