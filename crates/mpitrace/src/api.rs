@@ -82,7 +82,7 @@ impl TraceFiles {
     /// What was found out, unless a file was shortened meanwhile: what was read of it then is nothing.
     ///
     /// # Errors
-    /// Those of `found`; a file was shortened.
+    /// The error of `found`, or that a file was shortened, which comes first.
     fn unless_torn<T>(&self, found: Result<T, Failure>) -> Result<T, Failure> {
         let mut files = self.guards.iter().zip(&self.input.files);
         let is_torn = |guard: &Option<PageGuard>| guard.as_ref().is_some_and(PageGuard::is_torn);

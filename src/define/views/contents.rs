@@ -55,7 +55,7 @@ pub enum Combiner {
     Named,
     /// A datatype with the data of the old type.
     Same,
-    /// The same with other bounds.
+    /// A datatype with the data of the old type and bounds of its own.
     Resized,
     /// Blocks of the old type.
     Blocks(Vec<ElementBlock>),

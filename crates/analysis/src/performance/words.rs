@@ -118,7 +118,7 @@ impl PerformanceReport {
         })
     }
 
-    /// Which calls had not returned at the end, whose time there counts for nothing.
+    /// The calls that had not returned at the end, in a sentence: their time there counts for nothing.
     fn last_calls(&self) -> Option<String> {
         let told = self.unfinished.iter().take(MAX_UNFINISHED).map(|calls| {
             let list = rank_list(calls.ranks.iter().map(|&rank| rank as u32));

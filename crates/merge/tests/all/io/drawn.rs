@@ -29,6 +29,38 @@ fn inside(b: &mut Blocks, kind: u16, times: (u32, u32), operation: &OperationRec
     b.calls -= 1;
 }
 
+/// The path behind a descriptor becomes known, with device and inode.
+fn define_file(b: &mut Blocks, fd: i32, (device, inode): (u64, u64)) {
+    b.define(&Definition::File(OpenFileDefinition {
+        fd,
+        flags: 2,
+        device,
+        inode,
+        path: "/data/f".to_owned(),
+    }));
+    b.calls -= 1;
+}
+
+/// Opens the file by MPI from 1000 to 2000, as descriptor 7.
+fn open_file(b: &mut Blocks) {
+    define_file(b, 7, (1, 2));
+    let opened = OperationRecord {
+        fd: 7,
+        offset: -1,
+        result: 7,
+        ..OperationRecord::default()
+    };
+    inside(b, op::OPEN, (1200, 1300), &opened);
+    let open = [
+        V::H(WORLD),
+        V::T(Some("/data/f")),
+        V::I(5),
+        V::H(0),
+        V::H(FILE),
+    ];
+    call_at(b, 1000, 2000, "MPI_File_open", &open);
+}
+
 /// Opens a file, writes 100 bytes at 100 times the rank, and closes it.
 fn writer(nth: u32) -> Blocks {
     writer_of(nth, 1)
@@ -37,29 +69,7 @@ fn writer(nth: u32) -> Blocks {
 /// As [`writer`], with so many writes, one behind the other.
 fn writer_of(nth: u32, writes: u32) -> Blocks {
     let mut b = rank(nth as i32, 2);
-    b.define(&Definition::File(OpenFileDefinition {
-        fd: 7,
-        flags: 2,
-        device: 1,
-        inode: 2,
-        path: "/data/f".to_owned(),
-    }));
-    b.calls -= 1;
-    let opened = OperationRecord {
-        fd: 7,
-        offset: -1,
-        result: 7,
-        ..OperationRecord::default()
-    };
-    inside(&mut b, op::OPEN, (1200, 1300), &opened);
-    let open = [
-        V::H(WORLD),
-        V::T(Some("/data/f")),
-        V::I(5),
-        V::H(0),
-        V::H(FILE),
-    ];
-    call_at(&mut b, 1000, 2000, "MPI_File_open", &open);
+    open_file(&mut b);
     let at = i64::from(nth) * 100;
     let write = [V::H(FILE), V::I(at), V::No, V::I(25), V::H(INT), V::S(None)];
     let written = OperationRecord {
@@ -93,40 +103,15 @@ fn write_id(b: &Blocks) -> u64 {
 #[test]
 fn a_file_that_was_looked_for_before_it_was_made_has_its_device_and_inode() {
     let mut b = rank(0, 1);
-    let define = |b: &mut Blocks, fd, (device, inode)| {
-        b.define(&Definition::File(OpenFileDefinition {
-            fd,
-            flags: 2,
-            device,
-            inode,
-            path: "/data/f".to_owned(),
-        }));
-        b.calls -= 1;
-    };
     let looked_for = OperationRecord {
         fd: -1,
         offset: -1,
         result: -1,
         ..OperationRecord::default()
     };
-    let opened = OperationRecord {
-        fd: 7,
-        offset: -1,
-        result: 7,
-        ..OperationRecord::default()
-    };
-    define(&mut b, -1, (0, 0));
+    define_file(&mut b, -1, (0, 0));
     inside(&mut b, op::LSTAT, (1100, 1150), &looked_for);
-    define(&mut b, 7, (1, 2));
-    inside(&mut b, op::OPEN, (1200, 1300), &opened);
-    let open = [
-        V::H(WORLD),
-        V::T(Some("/data/f")),
-        V::I(5),
-        V::H(0),
-        V::H(FILE),
-    ];
-    call_at(&mut b, 1000, 2000, "MPI_File_open", &open);
+    open_file(&mut b);
     let bytes = [b.bytes()];
     let files = [BlockFile::new(&bytes[0]).expect("blocks")];
     let table = wrappers::table().expect("the table");
@@ -149,29 +134,7 @@ fn all_requests_of_one_large_write_are_linked() {
     const REQUESTS: u32 = 8192;
     let bytes = i64::from(REQUESTS) * 512;
     let mut b = rank(0, 1);
-    b.define(&Definition::File(OpenFileDefinition {
-        fd: 7,
-        flags: 2,
-        device: 1,
-        inode: 2,
-        path: "/data/f".to_owned(),
-    }));
-    let open = [
-        V::H(WORLD),
-        V::T(Some("/data/f")),
-        V::I(5),
-        V::H(0),
-        V::H(FILE),
-    ];
-    let opened = OperationRecord {
-        fd: 7,
-        offset: -1,
-        result: 7,
-        ..OperationRecord::default()
-    };
-    b.calls -= 1;
-    inside(&mut b, op::OPEN, (1200, 1300), &opened);
-    call_at(&mut b, 1000, 2000, "MPI_File_open", &open);
+    open_file(&mut b);
     let written = OperationRecord {
         fd: 7,
         offset: 0,

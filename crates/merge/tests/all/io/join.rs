@@ -5,7 +5,6 @@ use blockfile::define::{ClockReading, Definition, FileView};
 use blockfile::operation as op;
 use blockfile::runs::EvenRun;
 use io_attribution::{FileRole, Precision};
-use std::collections::BTreeSet;
 
 /// Two ranks with a file; a view of every second block of ten bytes.
 fn two() -> [Rank; 2] {
@@ -325,48 +324,6 @@ fn handles_are_used_again_for_other_files() {
     let second = found.calls_of(carried[1].id);
     assert_eq!(first, [(calls[0], 20)]);
     assert_eq!(second, [(calls[2], 20), (calls[3], 20)]);
-}
-
-#[test]
-fn files_of_single_processes_are_not_taken_for_a_common_one() {
-    let ranks = [0, 1].map(|r| {
-        let mut rank = Rank::new(r, 2);
-        rank.open_on(SELF, FH, 7, 99, "data");
-        rank.transfer(10, op::PWRITE, 7, 0, 10);
-        rank.access_at("MPI_File_write_at_all", FH, 0, 10);
-        rank
-    });
-    let found = Found::of(&ranks);
-    // It is one file, and these are two accesses.
-    assert_eq!(found.files.len(), 1);
-    assert!(found.carried().iter().all(|c| c.3.len() == 1 && c.2 == 0));
-    let numbers = found.calls.values().map(|call| call.sequence);
-    assert_eq!(
-        numbers.collect::<BTreeSet<_>>(),
-        BTreeSet::from([Some(0), Some(1)])
-    );
-}
-
-#[test]
-fn accesses_by_two_handles_of_a_file_are_two() {
-    const OTHER: u64 = FH + 1;
-    let mut calls = Vec::new();
-    let ranks = [0, 1].map(|r| {
-        let mut rank = Rank::new(r, 2);
-        rank.open(FH, 7, 99, "data");
-        rank.open(OTHER, 8, 99, "data");
-        for (handle, offset) in [(FH, 0), (OTHER, 100), (FH, 200)] {
-            let offset = offset + 10 * i64::from(r);
-            calls.push(rank.access_at("MPI_File_write_at_all", handle, offset, 10));
-        }
-        rank
-    });
-    let found = Found::of(&ranks);
-    assert_eq!(found.files.len(), 1);
-    let numbers = calls.iter().map(|call| found.calls[call].sequence);
-    let numbers: Vec<_> = numbers.map(|number| number.expect("a number")).collect();
-    assert_eq!(numbers[..3], numbers[3..]);
-    assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 3);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod advice;
 mod draw;
 mod drawn;
 pub mod facts;
+mod handles;
 mod join;
 mod join_below;
 mod join_random;
