@@ -256,9 +256,7 @@ pub unsafe fn set(
         open.position = None;
     });
     // Pieces of nothing are known to nobody.
-    let is_known = !flat.sets_lower_bound
-        || !is_romio()
-        || begins_as_mpi_says(file, displacement, etype, &flat);
+    let is_known = !flat.sets_lower_bound || begins_as_mpi_says(file, displacement, etype, &flat);
     let view = FileView {
         file: file.bits(),
         displacement,
@@ -295,7 +293,8 @@ pub fn refused(t: &mut Thread, file: MPI_File) {
     put_definition(t, &Definition::View(unknown));
 }
 
-/// Whether MPI places the first pieces of a view where its filetype has them.
+/// Whether MPI places the first pieces of a view where its filetype has them. ROMIO of MPICH 4.0 and Open MPI's romio321 do not where
+/// MPI_Type_create_resized has set a lower bound.
 fn begins_as_mpi_says(file: MPI_File, displacement: i64, etype: u64, flat: &FlatDatatype) -> bool {
     let mut before = 0_u64;
     let pieces = flat.runs.iter().flat_map(|run| run.pieces());
@@ -314,8 +313,7 @@ fn begins_as_mpi_says(file: MPI_File, displacement: i64, etype: u64, flat: &Flat
     true
 }
 
-/// Whether MPI-IO is ROMIO's, which may put data elsewhere than MPI says where MPI_Type_create_resized has set a lower bound (seen with
-/// MPICH 4.0 and Open MPI's romio321).
+/// Whether MPI-IO is ROMIO's, as far as the environment tells with Open MPI.
 fn is_romio() -> bool {
     match family() {
         Family::OpenMpi => environment::var("OMPI_MCA_io").is_some_and(|io| io.contains("romio")),

@@ -103,18 +103,18 @@ fn size(text: &str) -> Result<(u32, u32), String> {
         let size: (u32, u32) = (width.trim().parse().ok()?, height.trim().parse().ok()?);
         Some(size)
     });
-    let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_ARROWS);
     match size {
-        Some((width, height))
-            if (least.0..=most.0).contains(&width) && (least.1..=most.1).contains(&height) =>
-        {
-            Ok((width, height))
-        }
-        _ => Err(format!(
-            "expected width and height such as 1600x900, from {}x{} to {}x{}",
-            least.0, least.1, most.0, most.1
-        )),
+        Some((width, height)) if PictureStyle::allows(width, Some(height)) => Ok((width, height)),
+        _ => Err(expected_size()),
     }
+}
+
+fn expected_size() -> String {
+    let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_SIZE);
+    format!(
+        "expected width and height such as 1600x900, from {}x{} to {}x{}",
+        least.0, least.1, most.0, most.1
+    )
 }
 
 /// Pixels of a PNG, which take four bytes each while it is made.
@@ -258,12 +258,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Draws a trace of any format.
 ///
 /// # Errors
-/// The trace cannot be read, or has nothing of what is wanted.
+/// There are no pictures of the size; the trace cannot be read, or has nothing of what is wanted.
 pub fn picture(
     trace: &TraceInput,
     wanted: &PictureRequest,
     quiet: bool,
 ) -> Result<DrawnPicture, Failure> {
+    if !PictureStyle::allows(wanted.width, wanted.height) {
+        let height = wanted
+            .height
+            .map_or(String::new(), |height| format!("x{height}"));
+        let expected = expected_size();
+        return Err(Failure::Call(format!(
+            "a picture of {}{height} pixels: {expected}",
+            wanted.width
+        )));
+    }
     if trace.format == Format::Slog2 {
         return draw(wanted, trace.name(), trace.bytes(), None);
     }

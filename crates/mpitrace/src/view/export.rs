@@ -137,11 +137,10 @@ fn svg(
 fn size(query: &ApiQuery) -> Result<(u32, Option<u32>), ApiError> {
     let width = query.number("w", 1600)?;
     let height = query.number("h", 0_u32)?;
-    let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_ARROWS);
-    let fits = (least.0..=most.0).contains(&width)
-        && (height == 0 || (least.1..=most.1).contains(&height));
-    match fits {
-        true => Ok((width, Some(height).filter(|&height| height > 0))),
+    let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_SIZE);
+    let own = Some(height).filter(|&height| height > 0);
+    match PictureStyle::allows(width, own) {
+        true => Ok((width, own)),
         false => Err(ApiError::bad_request(format!(
             "w={width}&h={height}: expected {} to {} and {} to {} pixels",
             least.0, most.0, least.1, most.1

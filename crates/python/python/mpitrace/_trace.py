@@ -211,8 +211,8 @@ class Window:
         :param dark: light on black
         :param colors: ``file`` for those that the trace gives its categories, ``class`` for those of the viewer
         """
-        if not 400 <= width <= 20000 or not (height is None or 200 <= height <= 20000):
-            raise ValueError(f"a picture of {width} by {height} pixels: expected from 400 by 200 to 20000 by 20000")
+        if width < 1 or (height is not None and height < 1):
+            raise ValueError(f"a picture of {width} by {height} pixels: expected 1 or more")
         if colors not in ("file", "class"):
             raise ValueError(f"colors {colors!r}: expected 'file' or 'class'")
         file = None if path is None else os.fsdecode(path)

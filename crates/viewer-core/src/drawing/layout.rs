@@ -49,7 +49,14 @@ impl PictureStyle {
     /// The least size that has room for all parts.
     pub const MIN_SIZE: (u32, u32) = (400, 200);
     /// The largest.
-    pub const MAX_ARROWS: (u32, u32) = (20_000, 20_000);
+    pub const MAX_SIZE: (u32, u32) = (20_000, 20_000);
+
+    /// Whether a picture can have this size; a height that is not given is as large as needed.
+    pub fn allows(width: u32, height: Option<u32>) -> bool {
+        let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_SIZE);
+        (least.0..=most.0).contains(&width)
+            && height.is_none_or(|height| (least.1..=most.1).contains(&height))
+    }
 }
 
 const MARGIN: f64 = 16.0;
@@ -156,11 +163,11 @@ impl<'c> PictureLayout<'c> {
         let width = clamped(
             look.width,
             PictureStyle::MIN_SIZE.0,
-            PictureStyle::MAX_ARROWS.0,
+            PictureStyle::MAX_SIZE.0,
         );
         let height = look
             .height
-            .map(|h| clamped(h, PictureStyle::MIN_SIZE.1, PictureStyle::MAX_ARROWS.1));
+            .map(|h| clamped(h, PictureStyle::MIN_SIZE.1, PictureStyle::MAX_SIZE.1));
 
         let axis_room = (width - 2.0 * MARGIN) / 110.0;
         let axis = TimeAxis::new(content.window, axis_room.max(2.0) as usize);

@@ -142,6 +142,12 @@ fn a_picture_has_the_waiting_part_of_each_call_and_none_of_others() {
     assert_eq!(shown(&viewer, Some((9.8, 9.9))), []);
 }
 
+/// How many drawables a search finds.
+fn hits(viewer: &Viewer<'_>, query: &str) -> u64 {
+    let found = json(viewer, &format!("hits?q={}&bins=1", escaped(query)));
+    found["count"].as_u64().unwrap()
+}
+
 #[test]
 fn several_conditions_on_waits_are_about_one_wait_of_a_call() {
     // Rank 1 waits in one call for the message of rank 2, and for rank 0 to receive its own.
@@ -154,10 +160,6 @@ fn several_conditions_on_waits_are_about_one_wait_of_a_call() {
         &[(2, 4.0, 1, 4.1), (1, 1.0, 0, 6.5)],
     );
     let viewer = Viewer::new("own", &made, AnswerLimits::default()).unwrap();
-    let hits = |query: &str| {
-        let found = json(&viewer, &format!("hits?q={}&bins=1", escaped(query)));
-        found["count"].as_u64().unwrap()
-    };
     for (query, count) in [
         ("wait:\"late sender\"", 1),
         ("wait:\"late receiver\"", 1),
@@ -168,7 +170,7 @@ fn several_conditions_on_waits_are_about_one_wait_of_a_call() {
         ("dur>1s wait:\"late sender\" waitsfor:0", 0),
         ("wait:\"late sender\" !waitsfor:0", 0),
     ] {
-        assert_eq!(hits(query), count, "{query}");
+        assert_eq!(hits(&viewer, query), count, "{query}");
     }
 }
 
@@ -186,10 +188,6 @@ fn searches_find_the_calls_that_wait_and_those_of_each_loss() {
         &[(0, 9.0, 1, 9.2)],
     );
     let viewer = Viewer::new("own", &made, AnswerLimits::default()).unwrap();
-    let hits = |query: &str| {
-        let found = json(&viewer, &format!("hits?q={}&bins=1", escaped(query)));
-        found["count"].as_u64().unwrap()
-    };
     for (query, count) in [
         ("wait>0", 3),
         ("wait>1s", 2),
@@ -203,13 +201,17 @@ fn searches_find_the_calls_that_wait_and_those_of_each_loss() {
         ("MPI_Allreduce waitsfor:1 wait>8s", 1),
         ("MPI_Allreduce !waitsfor:1", 1),
     ] {
-        assert_eq!(hits(query), count, "{query}");
+        assert_eq!(hits(&viewer, query), count, "{query}");
     }
     let losses = json(&viewer, "summary")["verdict"]["losses"].clone();
     assert_eq!(losses.as_array().unwrap().len(), 2);
     for loss in losses.as_array().unwrap() {
         let query = loss["query"].as_str().unwrap();
-        assert_eq!(hits(query), loss["count"].as_u64().unwrap(), "{query}");
+        assert_eq!(
+            hits(&viewer, query),
+            loss["count"].as_u64().unwrap(),
+            "{query}"
+        );
         // The longest is the one that the loss leads to, and it is found.
         let found = json(
             &viewer,
