@@ -55,6 +55,20 @@ impl Arguments {
         unsafe { at.cast::<u64>().read() }
     }
 
+    /// The arguments behind the first in registers: five of integer and pointer types, and eight doubles. Those that were not given have any value.
+    ///
+    /// # Safety
+    /// The saved registers are as they were when the variadic function was called.
+    pub unsafe fn in_registers(mut self) -> ([u64; 5], [f64; 8]) {
+        let vectors = self.registers.wrapping_byte_add(48);
+        // SAFETY: saved registers, of 16 bytes each.
+        let double =
+            |nth: usize| unsafe { vectors.wrapping_byte_add(16 * nth).cast::<f64>().read() };
+        // SAFETY: as promised, and there are five behind the first.
+        let words = std::array::from_fn(|_| unsafe { self.word() });
+        (words, std::array::from_fn(double))
+    }
+
     /// Passes a double over.
     pub fn skip_double(&mut self) {
         if self.fp_offset < 176 {
@@ -88,6 +102,20 @@ impl Arguments {
         };
         // SAFETY: one of the saved registers, or a word of the caller's stack.
         unsafe { at.cast::<u64>().read() }
+    }
+
+    /// The arguments behind the first in registers: five of integer and pointer types, and eight doubles. Those that were not given have any value.
+    ///
+    /// # Safety
+    /// The saved registers are as they were when the variadic function was called.
+    pub unsafe fn in_registers(mut self) -> ([u64; 5], [f64; 8]) {
+        let vectors = self.vectors_end.wrapping_byte_sub(128);
+        // SAFETY: saved registers, of 16 bytes each.
+        let double =
+            |nth: usize| unsafe { vectors.wrapping_byte_add(16 * nth).cast::<f64>().read() };
+        // SAFETY: as promised, and there are seven behind the first.
+        let words = std::array::from_fn(|_| unsafe { self.word() });
+        (words, std::array::from_fn(double))
     }
 
     /// Passes a double over.

@@ -80,7 +80,7 @@ pub unsafe extern "C" fn pcontrol<const P: usize>(level: c_int) -> c_int {
     );
 }
 
-/// MPI_Pcontrol with its further arguments. The real function gets the level only: what follows it cannot be passed on.
+/// MPI_Pcontrol with its further arguments. The real function, which may be that of another tool, gets those of them that are in registers.
 unsafe extern "C" fn controlled<const P: usize>(level: c_int, arguments: &Arguments) -> c_int {
     let obeyed = is_obeyed();
     match level {
@@ -90,11 +90,13 @@ unsafe extern "C" fn controlled<const P: usize>(level: c_int, arguments: &Argume
         // SAFETY: registers and stack are as the caller left them.
         _ => unsafe { annotate(level, *arguments) },
     }
-    // SAFETY: the real function, which is variadic, with the one argument it must have; the wrapper pattern of generated.rs.
+    // SAFETY: the real function, which is variadic, with registers as they were; the wrapper pattern of generated.rs.
     let r = unsafe {
-        let real = std::mem::transmute::<CodeAddress, unsafe extern "C" fn(c_int, ...) -> c_int>(
+        let pass_on = std::mem::transmute::<CodeAddress, unsafe extern "C" fn(c_int, ...) -> c_int>(
             slots::real(2 * index::MPI_Pcontrol + P),
         );
+        let ([a, b, c, d, e], [s, t, u, v, w, x, y, z]) = arguments.in_registers();
+        let real = |level| pass_on(level, a, b, c, d, e, s, t, u, v, w, x, y, z);
         let call = Call::enter(index::MPI_Pcontrol as u16, P == 0);
         if call.ignored() {
             let r = real(level);

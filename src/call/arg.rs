@@ -282,12 +282,12 @@ pub fn unset_status<S: AbiStatus>() -> S {
     status
 }
 
-/// The status at `p`; `None` where there is none.
+/// The status at `p` after a call that returned `code`, with the class of that in its error field; `None` where there is none.
 ///
 /// # Safety
 /// An address must hold a status.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub unsafe fn status<S: AbiStatus>(p: *const S, error: bool) -> Option<MpiStatus> {
+pub unsafe fn status<S: AbiStatus>(p: *const S, code: c_int) -> Option<MpiStatus> {
     if (p as usize) < 4096 {
         return None;
     }
@@ -296,7 +296,11 @@ pub unsafe fn status<S: AbiStatus>(p: *const S, error: bool) -> Option<MpiStatus
     if s.source() == UNSET {
         return None;
     }
-    Some(s.decode(error))
+    let status = s.decode();
+    if code != 0 {
+        return Some(status::failed(status, code));
+    }
+    Some(status)
 }
 
 /// Size in bytes of a message with this status if that is all there is to say of it: it came from `source` and with `tag`, it was not
@@ -309,13 +313,14 @@ pub fn received_as_named(status: Option<MpiStatus>, source: c_int, tag: c_int) -
     u32::try_from(status.bytes).ok()
 }
 
-/// Whether a return code says that statuses hold codes of their own (MPI_ERR_IN_STATUS).
+/// Whether the statuses of a call that returned `code`, an error, tell what became of messages.
 #[inline(always)]
-pub fn in_status(code: c_int) -> bool {
-    code != 0 && status::is_in_status(code)
+pub fn tells_outcomes(code: c_int) -> bool {
+    code != 0 && status::tells_outcomes(code)
 }
 
-/// Writes an array of statuses; their error fields count only with `errors`.
+/// Writes an array of statuses after a call that returned `code`. If that is an error, each status has one of its own, and counts as none if its
+/// operation is still under way.
 ///
 /// # Safety
 /// `p` must hold `n` statuses, and there must be room.
@@ -324,7 +329,7 @@ pub unsafe fn put_statuses<S: AbiStatus>(
     w: &mut EncodeCursor,
     p: *const S,
     n: Option<usize>,
-    errors: bool,
+    code: c_int,
 ) {
     let Some(n) = n.filter(|_| p as usize >= 4096) else {
         w.u32(NO_ARRAY);
@@ -333,7 +338,13 @@ pub unsafe fn put_statuses<S: AbiStatus>(
     w.u32(n as u32);
     for i in 0..n {
         // SAFETY: promised by the caller.
-        w.status(unsafe { status(p.add(i), errors) });
+        let one = unsafe { status(p.add(i), 0) };
+        w.status(match code {
+            0 => one,
+            // SAFETY: as above.
+            _ => one
+                .and_then(|one| status::outcome(one, unsafe { p.add(i).read_unaligned() }.error())),
+        });
     }
 }
 

@@ -16,8 +16,10 @@ pub trait AbiStatus: Copy {
     fn source(&self) -> c_int;
     /// Sets MPI_SOURCE.
     fn set_source(&mut self, source: c_int);
-    /// All that a record holds of it. Its error field counts only with `error`: calls that complete one operation do not set it.
-    fn decode(&self, error: bool) -> MpiStatus;
+    /// MPI_ERROR, which only calls set that complete several operations and fail.
+    fn error(&self) -> c_int;
+    /// All that a record holds of it, without an error.
+    fn decode(&self) -> MpiStatus;
 }
 
 /// The status of MPICH.
@@ -77,13 +79,17 @@ impl AbiStatus for MpichStatus {
         self.source = source;
     }
 
+    fn error(&self) -> c_int {
+        self.error
+    }
+
     #[inline(always)]
-    fn decode(&self, error: bool) -> MpiStatus {
+    fn decode(&self) -> MpiStatus {
         let high = self.count_high_and_cancelled;
         MpiStatus {
             source: self.source,
             tag: self.tag,
-            error: if error { self.error } else { 0 },
+            error: 0,
             bytes: u64::from(self.count_low) | (u64::from(high >> 1) << 32),
             cancelled: high & 1 != 0,
         }
@@ -100,12 +106,16 @@ impl AbiStatus for OpenMpiStatus {
         self.source = source;
     }
 
+    fn error(&self) -> c_int {
+        self.error
+    }
+
     #[inline(always)]
-    fn decode(&self, error: bool) -> MpiStatus {
+    fn decode(&self) -> MpiStatus {
         MpiStatus {
             source: self.source,
             tag: self.tag,
-            error: if error { self.error } else { 0 },
+            error: 0,
             bytes: self.bytes,
             cancelled: self.cancelled != 0,
         }
@@ -122,8 +132,12 @@ impl AbiStatus for StandardStatus {
         self.source = source;
     }
 
+    fn error(&self) -> c_int {
+        self.error
+    }
+
     #[inline(always)]
-    fn decode(&self, error: bool) -> MpiStatus {
+    fn decode(&self) -> MpiStatus {
         let (mut count, mut cancelled) = (0, 0);
         let status = std::ptr::from_ref(self).cast();
         // SAFETY: a status of the library, whose functions may be asked about it. Not MPI_Get_count, which has no number for more than 2 GB.
@@ -134,7 +148,7 @@ impl AbiStatus for StandardStatus {
         MpiStatus {
             source: self.source,
             tag: self.tag,
-            error: if error { self.error } else { 0 },
+            error: 0,
             bytes: u64::try_from(count).unwrap_or(0),
             cancelled: cancelled != 0,
         }
@@ -167,19 +181,43 @@ impl Status {
         // SAFETY: a status consists of integers; the library has written those of its own interface.
         unsafe {
             match family::family() {
-                Family::Mpich => self.mpich.decode(false),
-                Family::OpenMpi => self.open_mpi.decode(false),
-                Family::Standard => self.standard.decode(false),
+                Family::Mpich => self.mpich.decode(),
+                Family::OpenMpi => self.open_mpi.decode(),
+                Family::Standard => self.standard.decode(),
             }
         }
     }
 }
 
-/// Whether `code` is of class MPI_ERR_IN_STATUS.
+/// Whether statuses tell what became of messages where a call returned `code`: of several operations each has its own error, or the one message
+/// was longer than the room for it.
 #[cold]
-pub fn is_in_status(code: c_int) -> bool {
+pub fn tells_outcomes(code: c_int) -> bool {
+    let integers = constants::integers();
+    let class = error_class(code);
+    class == Some(integers.err_in_status) || class == Some(integers.err_truncate)
+}
+
+/// The status of an operation that failed with `code`.
+#[cold]
+pub fn failed(status: MpiStatus, code: c_int) -> MpiStatus {
+    MpiStatus {
+        error: error_class(code).unwrap_or(code),
+        ..status
+    }
+}
+
+/// The status of one of several operations, whose error code is `code`; `None` if it is still under way.
+#[cold]
+pub fn outcome(status: MpiStatus, code: c_int) -> Option<MpiStatus> {
+    let status = failed(status, code);
+    (status.error != constants::integers().err_pending).then_some(status)
+}
+
+/// Class of an error code; `None` if the library does not know it.
+fn error_class(code: c_int) -> Option<c_int> {
     let mut class = 0;
     // SAFETY: any code may be asked about.
-    let failed = unsafe { pmpi::MPI_Error_class(code, &mut class) } != 0;
-    !failed && class == constants::integers().err_in_status
+    let unknown = unsafe { pmpi::MPI_Error_class(code, &mut class) } != 0;
+    (!unknown).then_some(class)
 }

@@ -2,7 +2,6 @@
 //! is lost, and the signal that such a write raises does not reach the program.
 
 use crate::platform::launcher;
-use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -17,20 +16,16 @@ pub fn at_load() {
     IS_SILENT.store(flags == -1, Relaxed);
 }
 
-/// The program closes the descriptors from `first` to `last`.
+/// The program closes standard error.
 #[inline]
-pub fn closes(first: u32, last: u32) {
-    if (first..=last).contains(&(libc::STDERR_FILENO as u32)) {
-        IS_SILENT.store(true, Relaxed);
-    }
+pub fn closes_standard_error() {
+    IS_SILENT.store(true, Relaxed);
 }
 
-/// The program has made `descriptor` a copy of another one: standard error may go elsewhere by that.
+/// The program has made standard error a copy of another descriptor.
 #[inline]
-pub fn is_given(descriptor: c_int) {
-    if descriptor == libc::STDERR_FILENO {
-        IS_SILENT.store(false, Relaxed);
-    }
+pub fn is_given_standard_error() {
+    IS_SILENT.store(false, Relaxed);
 }
 
 /// Whether standard error is that of the program, and not a file that the program opened after it had closed standard error.

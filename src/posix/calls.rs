@@ -11,6 +11,7 @@ use super::watch::{self, COUNTERS};
 use crate::platform::clock;
 use crate::platform::errno::errno;
 use crate::platform::say;
+use crate::thread::wiped::is_in_parents_memory;
 use blockfile::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOCK, SENDFILE};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
@@ -376,11 +377,14 @@ unsafe fn note_name(context: &CallContext, directory: c_int, name: *const c_char
 /// close, or what closes it at last (fclose). It is forgotten before: another thread may get its number at once.
 #[inline(always)]
 pub fn closing<R: Returned>(real: impl FnOnce() -> R, fd: c_int) -> R {
-    say::closes(fd as u32, fd as u32);
+    closes_standard_error(fd as u32, fd as u32);
     let Some(description) = descriptors::known(fd) else {
         descriptors::forget(fd);
         return real();
     };
+    if is_in_parents_memory() {
+        return real();
+    }
     let context = watch::context(fd).filter(|context| !context.put_off || description.is(OF_MPI));
     let context = context.map(|context| on(context, description));
     descriptors::forget(fd);
@@ -397,6 +401,22 @@ pub fn closing<R: Returned>(real: impl FnOnce() -> R, fd: c_int) -> R {
         r.number(),
     );
     r
+}
+
+/// The descriptors from `first` to `last` are closed: standard error, if it is among them.
+#[inline(always)]
+pub(super) fn closes_standard_error(first: u32, last: u32) {
+    if (first..=last).contains(&(libc::STDERR_FILENO as u32)) && !is_in_parents_memory() {
+        say::closes_standard_error();
+    }
+}
+
+/// Descriptor `fd` is a copy of another one, or a file that took its place: if it is standard error, there is one again.
+#[inline(always)]
+pub(super) fn gives_standard_error(fd: c_int) {
+    if fd == libc::STDERR_FILENO && !is_in_parents_memory() {
+        say::is_given_standard_error();
+    }
 }
 
 /// dup and fcntl(F_DUPFD): a new descriptor for the same file.
@@ -419,7 +439,7 @@ pub fn duplicate_to(real: impl FnOnce() -> c_int, old: c_int, new: c_int) -> c_i
     let context = watch::context(old);
     let r = real();
     if r >= 0 && old != new {
-        say::is_given(new);
+        gives_standard_error(new);
         descriptors::forget(new);
         if let Some(context) = context {
             descriptors::duplicated(&context, old, new);
@@ -433,7 +453,7 @@ pub fn duplicate_to(real: impl FnOnce() -> c_int, old: c_int, new: c_int) -> c_i
 pub fn close_all<R: Returned>(real: impl FnOnce() -> R, first: u32, last: u32, flags: c_int) -> R {
     const CLOEXEC: c_int = 4;
     if flags & CLOEXEC == 0 && first <= last {
-        say::closes(first, last);
+        closes_standard_error(first, last);
         descriptors::forget_range(first, last);
     }
     real()

@@ -6,6 +6,7 @@ use super::paths::Path;
 use super::record;
 use super::system;
 use crate::platform::clock;
+use crate::thread::wiped::is_in_parents_memory;
 use std::ffi::c_int;
 use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicU32, AtomicU64,
@@ -232,6 +233,9 @@ pub fn opened(
         count_beyond(context, fd);
         return None;
     }
+    if is_in_parents_memory() {
+        return None;
+    }
     let entry = entry(fd)?;
     if status.st_mode & libc::S_IFMT != libc::S_IFREG || !path.is_wanted() {
         forget(fd);
@@ -289,6 +293,14 @@ pub fn forget(fd: c_int) {
     if let Some(entry) = entry(fd)
         && entry.load(Relaxed) != UNKNOWN
     {
+        forget_known(entry);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn forget_known(entry: &AtomicU32) {
+    if !is_in_parents_memory() {
         release(entry.swap(UNKNOWN, AcqRel));
     }
 }
@@ -302,7 +314,7 @@ pub fn forget_range(first: u32, last: u32) {
 
 /// Descriptor `new` stands for what `old` stands for.
 pub fn duplicated(context: &CallContext, old: c_int, new: c_int) {
-    if old == new {
+    if old == new || is_in_parents_memory() {
         return;
     }
     forget(new);

@@ -4,7 +4,6 @@
 use super::calls::{self, closing};
 use super::descriptors;
 use crate::platform::errno::{errno, set_errno};
-use crate::platform::say;
 use blockfile::operation::OPEN;
 use libc::FILE;
 use std::cell::Cell;
@@ -86,8 +85,8 @@ pub unsafe fn reopen_stream(
         descriptors::forget(fd);
     }
     match new.is_null() {
-        true => say::closes(old as u32, old as u32),
-        false => say::is_given(fd),
+        true => calls::closes_standard_error(old as u32, old as u32),
+        false => calls::gives_standard_error(fd),
     }
     new
 }

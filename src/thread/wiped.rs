@@ -74,6 +74,15 @@ pub fn is_wiped() -> bool {
     WIPED.process.load(Relaxed) == 0 && RECORDING_PROCESS.load(Relaxed) != 0
 }
 
+/// Whether this is a child that runs in the memory of the process that records, as one of vfork does until it ends or becomes another program. The page
+/// cannot tell it: what it would change is its parent's. This asks the kernel.
+#[cold]
+#[inline(never)]
+pub fn is_in_parents_memory() -> bool {
+    let recording = RECORDING_PROCESS.load(Relaxed);
+    recording != 0 && WIPED.process.load(Relaxed) != 0 && process_number() != recording
+}
+
 #[cold]
 #[inline(never)]
 fn is_alone_by_number() -> bool {

@@ -1,9 +1,11 @@
 /* A tool as others are: it stands in front of some functions of MPI, counts their calls, goes on to the PMPI names, and says
  * at the end what it has seen. Before MPI_Finalize it makes some calls of its own. */
 #include <mpi.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static char told[100];
 static long sends, receives, barriers, inits, finalizes;
 
 #define COUNT(n) __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED)
@@ -38,11 +40,23 @@ int MPI_Barrier(MPI_Comm comm)
     return PMPI_Barrier(comm);
 }
 
+/* Has arguments of its own behind the level. */
+int MPI_Pcontrol(const int level, ...)
+{
+    va_list list;
+    va_start(list, level);
+    const char *text = va_arg(list, const char *);
+    int number = va_arg(list, int);
+    snprintf(told, sizeof told, "%s %d %g", text, number, va_arg(list, double));
+    va_end(list);
+    return PMPI_Pcontrol(level);
+}
+
 int MPI_Finalize(void)
 {
     int rank;
     COUNT(finalizes);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fprintf(stderr, "tool: rank %d: %ld %ld %ld %ld %ld\n", rank, inits, sends, receives, barriers, finalizes);
+    fprintf(stderr, "tool: rank %d: %ld %ld %ld %ld %ld %s\n", rank, inits, sends, receives, barriers, finalizes, told);
     return PMPI_Finalize();
 }

@@ -56,8 +56,12 @@ int main(int argc, char **argv)
     }
     end_of(child);
     writes();
+    /* It has its parent's memory, but descriptors of its own. */
     child = vfork();
     if (child == 0) {
+        close(own);
+        close(STDERR_FILENO);
+        close_range(3, ~0u, 0);
         execl("/bin/sh", "sh", "-c", "echo x > shell", NULL);
         _exit(1);
     }

@@ -234,6 +234,20 @@ static void the_rest(void)
     CHECK(class == MPI_ERR_NO_SUCH_FILE || class == MPI_ERR_FILE || class == MPI_ERR_IO);
 }
 
+/* Questions about places in a sequential file are errors, which end the program. */
+static void sequential(void)
+{
+    MPI_Datatype ints;
+    MPI_Type_create_resized(MPI_INT, -4, 16, &ints);
+    MPI_Type_commit(&ints);
+    MPI_File_open(MPI_COMM_WORLD, "sequential.data", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL, &file);
+    MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
+    MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, ints, "native", MPI_INFO_NULL);
+    MPI_File_write_shared(file, out, N, MPI_INT, &status);
+    MPI_File_close(&file);
+    MPI_Type_free(&ints);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -242,5 +256,6 @@ int main(int argc, char **argv)
     shared_pointer();
     views();
     the_rest();
+    sequential();
     return end();
 }

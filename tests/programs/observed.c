@@ -14,5 +14,6 @@ int main(int argc, char **argv)
         if (i % 10 == 0)
             MPI_Barrier(MPI_COMM_WORLD);
     }
+    MPI_Pcontrol(5, "told", 7, 2.5);
     return end();
 }

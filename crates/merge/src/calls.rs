@@ -72,8 +72,8 @@ pub(super) struct ProcessWalk<'a> {
     /// MPI_PROC_NULL and MPI_ANY_SOURCE.
     pub proc_null: i64,
     pub any_source: i64,
-    /// MPI_ERR_PENDING.
-    pub pending_error: Option<i64>,
+    /// MPI_ERR_TRUNCATE.
+    pub truncate_error: Option<i64>,
     /// Counters of the calls whose sends were cancelled.
     pub cancelled: HashSet<u64>,
     /// Start events of the program's functions by address.
@@ -98,7 +98,7 @@ impl<'a> ProcessWalk<'a> {
         cancelled: HashSet<u64>,
     ) -> Self {
         let (library, handles) = scan.beginning();
-        let pending_error = library.constant("MPI_ERR_PENDING");
+        let truncate_error = library.constant("MPI_ERR_TRUNCATE");
         let [proc_null, any_source, _] = constants(&library, scan.info.family).map(|(_, v)| v);
         let rank = scan.info.rank;
         let places = CommPlaces::new(&scan.comms, rank, lids, settings.ranks, settings.threads);
@@ -129,7 +129,7 @@ impl<'a> ProcessWalk<'a> {
             files: OpenFiles::default(),
             proc_null,
             any_source,
-            pending_error,
+            truncate_error,
             cancelled,
             functions: scan.named.start_events(settings.functions),
             counters: CounterOrder::new(&scan.counters, settings.counters),
@@ -286,7 +286,7 @@ impl<'a> ProcessWalk<'a> {
             .and_then(|m| plan.handle(call.payload, m))
             .and_then(|m| self.matched.get(&m))
             .copied();
-        if plan.sends && call.code == 0 {
+        if plan.sends && (call.code == 0 || plan.is_cut_short(call)) {
             self.send_messages(lane.comm, lane.thread, plan, call);
             lane.request = self.numbers.begun(&mut lane.started);
         }

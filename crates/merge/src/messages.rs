@@ -18,7 +18,7 @@ use unify::plan::{CallRole, FunctionPlan, ParameterIndex, RecvPart, SendPart};
 use unify::wildcards::{ReceivedMessage, RequestStart, wildcard_messages};
 
 impl ProcessWalk<'_> {
-    /// At the start of a call that succeeded: what it sends.
+    /// At the start of a call that succeeded or got a message cut short: what it sends.
     #[inline]
     pub fn send_messages(
         &mut self,
@@ -63,11 +63,10 @@ impl ProcessWalk<'_> {
         let payload = call.payload;
         match plan.role {
             CallRole::Complete(completion) => {
-                let pending = self.pending_error;
-                completion.each(plan, call, pending, |done| self.complete(thread, done));
+                completion.each(plan, call, |done| self.complete(thread, done));
             }
-            // Nothing else does anything if it fails.
-            _ if call.code != 0 => {}
+            // Nothing else does anything if it fails, but get a message that is longer than the room for it.
+            _ if call.code != 0 && !plan.is_cut_short(call) => {}
             CallRole::Blocking => {
                 if let Some(incoming) = plan.recv.map(|r| self.incoming(plan, r, call)) {
                     let status = plan.status.and_then(|i| plan.status(payload, i));
@@ -302,7 +301,9 @@ impl ProcessWalk<'_> {
         if self.schema.states.has_details() {
             self.numbers.complete(operation.number);
         }
-        if let (Some(incoming), true) = (operation.recv, done.worked) {
+        let is_cut_short = |status: MpiStatus| Some(i64::from(status.error)) == self.truncate_error;
+        let has_received = done.worked || done.status.is_some_and(is_cut_short);
+        if let (Some(incoming), true) = (operation.recv, has_received) {
             let posted = (operation.comm, Some(operation.posted));
             self.receive(posted, thread, incoming, done.status);
         }

@@ -13,7 +13,7 @@ pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[FunctionPlan<'_>]) -> Hash
     let mut cancelled = HashSet::new();
     let mut sends: OutstandingRequests<u64> = OutstandingRequests::default();
     each_call(file, plans, |plan, call, thread| match plan.role {
-        CallRole::Complete(completion) => completion.each(plan, call, None, |done| {
+        CallRole::Complete(completion) => completion.each(plan, call, |done| {
             if let Some(send) = sends.complete(done.request, thread)
                 && done.status.is_some_and(|s| s.cancelled)
             {

@@ -57,19 +57,17 @@ impl Completion {
         })
     }
 
-    /// Gives each operation that `call` has completed to `sink`. `arguments` is the plan of its
-    /// function; `pending` is MPI_ERR_PENDING, if it is known.
+    /// Gives each operation that `call` has completed to `sink`. `arguments` is the plan of its function.
     #[inline]
     pub fn each<'t>(
         &self,
         arguments: &impl AsRef<Arguments<'t>>,
         call: &Call<'_>,
-        pending: Option<i64>,
         mut sink: impl FnMut(Completed),
     ) {
         let (arguments, payload) = (arguments.as_ref(), call.payload);
         if self.which != CompletedRequests::One {
-            self.of_many(arguments, call, pending, sink);
+            self.of_many(arguments, call, sink);
             return;
         }
         if self
@@ -87,13 +85,7 @@ impl Completion {
         }
     }
 
-    fn of_many(
-        &self,
-        arguments: &Arguments<'_>,
-        call: &Call<'_>,
-        pending: Option<i64>,
-        mut sink: impl FnMut(Completed),
-    ) {
+    fn of_many(&self, arguments: &Arguments<'_>, call: &Call<'_>, mut sink: impl FnMut(Completed)) {
         // Filled where it stays: it is large.
         let mut args = ArgValues::none();
         if arguments.fill(call.payload, &mut args).is_none() {
@@ -124,8 +116,7 @@ impl Completion {
             let Some(request) = request else { return };
             let worked = match status {
                 _ if call.code == 0 => true,
-                // Of a call that failed, each status tells what became of its operation; without one nothing is known.
-                Some(s) if Some(i64::from(s.error)) == pending => return,
+                // Of a call that failed, each status tells what became of its operation. One that is still under way has none.
                 Some(s) => s.error == 0,
                 None => return,
             };

@@ -6,6 +6,7 @@ use super::library::Library;
 use blockfile::args::{ArgValue, ArgValues};
 use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
+use blockfile::record::Record as Call;
 use wrappers::{Class, FileAccessKind, Function, Kind, Table};
 
 pub use super::arguments::ParameterIndex;
@@ -284,6 +285,16 @@ impl<'t> FunctionPlan<'t> {
     #[inline]
     pub fn status(&self, payload: &[u8], i: ParameterIndex) -> Option<MpiStatus> {
         self.arguments.status(payload, i)
+    }
+
+    /// Whether a blocking call failed with MPI_ERR_TRUNCATE: it has received a message, longer than the room for it. Of calls that fail otherwise, no
+    /// status is recorded.
+    pub fn is_cut_short(&self, call: &Call<'_>) -> bool {
+        let has_status = || {
+            self.status
+                .is_some_and(|i| self.status(call.payload, i).is_some())
+        };
+        call.code != 0 && matches!(self.role, CallRole::Blocking) && has_status()
     }
 
     /// The first text among the arguments.

@@ -58,7 +58,7 @@ pub fn wildcard_messages(
     // Receives that were posted, and the one of those completed that was posted last.
     let (mut posted, mut latest) = (0, 0);
     each_call(file, plans, |plan, call, thread| match plan.role {
-        CallRole::Complete(completion) => completion.each(plan, call, None, |done| {
+        CallRole::Complete(completion) => completion.each(plan, call, |done| {
             let Some(receive) = receives.complete(done.request, thread) else {
                 return;
             };
@@ -72,7 +72,7 @@ pub fn wildcard_messages(
             }
             latest = latest.max(receive.number);
         }),
-        _ if call.code != 0 => {}
+        _ if call.code != 0 && !plan.is_cut_short(call) => {}
         CallRole::Blocking if plan.recv.is_none() => {}
         CallRole::Blocking | CallRole::Match { .. } => {
             posted += 1;

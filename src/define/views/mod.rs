@@ -27,6 +27,8 @@ const COMPARED_PIECES: usize = 8;
 struct ViewedFile {
     /// The handle.
     file: u64,
+    /// Whether it was opened with MPI_MODE_SEQUENTIAL. MPI tells nothing of places in such a file: a question is an error of the program's.
+    is_sequential: bool,
     /// Size of an etype, bytes.
     etype: u64,
     /// Position of the individual pointer, etypes, if it is known without asking: to answer, ROMIO goes through the file
@@ -64,15 +66,25 @@ fn with<T>(file: MPI_File, change: impl FnOnce(&mut ViewedFile) -> T) -> Option<
 #[cold]
 pub fn opened(file: MPI_File) {
     ANY_OPENED.store(true, Relaxed);
+    let is_sequential = is_sequential(file);
     let mut open = OPEN.lock();
     open.retain(|o| o.file != file.bits());
     open.push(ViewedFile {
         file: file.bits(),
+        is_sequential,
         etype: 1,
         position: None,
         left_out: 0,
         recorded: (false, false),
     });
+}
+
+/// Whether a file was opened with MPI_MODE_SEQUENTIAL.
+fn is_sequential(file: MPI_File) -> bool {
+    let mut amode = 0;
+    // SAFETY: a file that was opened just now, and a place for the answer.
+    let code = unsafe { pmpi::MPI_File_get_amode(file, &mut amode) };
+    code == 0 && amode & constants::integers().mode_sequential != 0
 }
 
 /// Whether the program has opened a file by MPI.
@@ -159,7 +171,8 @@ pub fn position(call: &mut Call, file: MPI_File) {
     if !WANTED.load(Relaxed) {
         return;
     }
-    let Some(known) = with(file, |open| open.position) else {
+    let known = with(file, |open| (!open.is_sequential).then_some(open.position));
+    let Some(known) = known.flatten() else {
         return;
     };
     let etypes = known.unwrap_or_else(|| {
@@ -251,12 +264,14 @@ pub unsafe fn set(
     let datarep = unsafe { CStr::from_ptr(datarep) }.to_bytes();
     let flat = flatten::flatten(filetype);
     let etype = flatten::size(etype);
-    with(file, |open| {
+    let may_ask = with(file, |open| {
         open.etype = etype;
         open.position = None;
+        !open.is_sequential
     });
     // Pieces of nothing are known to nobody.
-    let is_known = !flat.sets_lower_bound || begins_as_mpi_says(file, displacement, etype, &flat);
+    let is_known = !flat.sets_lower_bound
+        || may_ask == Some(true) && begins_as_mpi_says(file, displacement, etype, &flat);
     let view = FileView {
         file: file.bits(),
         displacement,

@@ -119,6 +119,7 @@ programs! {
     environment: mpich ODD, openmpi USUAL;
     tool: mpich FEW, openmpi FEW;
     nulls: mpich FEW, openmpi FEW;
+    refused: mpich FEW, openmpi FEW;
     threads: mpich FEW, openmpi USUAL;
     removed: mpich FEW, openmpi FEW;
     silent: mpich TINY, openmpi TINY;

@@ -1,5 +1,5 @@
-//! Arrows end where their own messages were received, whatever the order in which a program completes its receives: `programs/receive_order.c` prints which
-//! message each completion gave.
+//! Arrows end where their own messages were received, whatever the order in which a program completes its receives: `programs/receive_order.c` and `programs/cut_short.c`
+//! print which message each completion gave.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,19 +62,18 @@ fn drawn(file: &Path) -> Vec<Message> {
     arrows.into_iter().map(|(_, message)| message).collect()
 }
 
-#[test]
-fn each_message_is_drawn_to_the_call_that_received_it() {
+/// Compares the arrows to rank 0 with what a program says, which prints so many messages, on all MPIs and by both ways to merge.
+fn compare(name: &'static str, ranks: usize, messages: usize) {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let program = Program::c("receive_order").compile(mpi);
+        let program = Program::c(name).compile(mpi);
         for merge in ["tree", "parallel"] {
-            let mut setup = TraceSetup::new(mpi, 3);
+            let mut setup = TraceSetup::new(mpi, ranks);
             let variables = [("TRACE_MERGE", merge), ("TRACE_KEEP_BLOCKS", "yes")];
             setup.variables = &variables;
             let run = setup.run(&program, &[]);
             assert!(run.finished.status.success(), "{}", run.finished.story());
             let completed = completed(&run);
-            // Of 40 rounds of 16 messages, one in eight has a message that nobody sees.
-            assert_eq!(completed.len(), 40 * 16 - 5, "{mpi:?} {merge}");
+            assert_eq!(completed.len(), messages, "{mpi:?} {merge}");
             for file in [run.file("slog2"), of_block_files(&run)] {
                 let drawn = drawn(&file);
                 let differ = completed.iter().zip(&drawn).position(|(a, b)| a != b);
@@ -87,4 +86,15 @@ fn each_message_is_drawn_to_the_call_that_received_it() {
             }
         }
     }
+}
+
+#[test]
+fn each_message_is_drawn_to_the_call_that_received_it() {
+    // Of 40 rounds of 16 messages, one in eight has a message that nobody sees.
+    compare("receive_order", 3, 40 * 16 - 5);
+}
+
+#[test]
+fn a_message_that_is_cut_short_is_received() {
+    compare("cut_short", 2, 5 + 3 + 3 + 6 * 3);
 }

@@ -250,7 +250,7 @@ fn both_saw_everything(run: &TracedRun) {
     assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
     let made = run.made();
     for rank in 0..2 {
-        let line = format!("tool: rank {rank}: 1 100 100 10 1");
+        let line = format!("tool: rank {rank}: 1 100 100 10 1 told 7 2.5");
         let printed = run.finished.stderr.matches(&line).count();
         assert_eq!(printed, 1, "{line}\n{}", run.finished.story());
     }

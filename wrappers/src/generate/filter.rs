@@ -109,7 +109,7 @@ impl FunctionWrapper<'_> {
             .filter(|_| matches!(class, Class::Recv | Class::Sendrecv));
         let received = match (status, class) {
             (Some(j), _) => {
-                format!("filter::received(arg::status(a{j} as *const A::Status, false), {bytes})")
+                format!("filter::received(arg::status(a{j} as *const A::Status, 0), {bytes})")
             }
             (None, Class::Irecv | Class::RecvInit | Class::Isendrecv) => {
                 format!("filter::at_most({bytes})")

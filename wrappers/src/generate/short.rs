@@ -32,7 +32,7 @@ impl FunctionWrapper<'_> {
                 }
                 ShortPlace::ReceivedBytes { source, tag } => {
                     received = format!(
-                        "arg::received_as_named(arg::status(a{i} as *const A::Status, false), a{source}, a{tag})"
+                        "arg::received_as_named(arg::status(a{i} as *const A::Status, 0), a{source}, a{tag})"
                     );
                     put!(stores, "        w.args.u32(bytes);");
                 }

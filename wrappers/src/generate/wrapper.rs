@@ -56,24 +56,7 @@ impl FunctionWrapper<'_> {
         if d.name == "MPI_Session_finalize" && self.function.is_some() {
             put!(s, "    process_set::closing(handle::at(a0));");
         }
-        put!(s, "    if call.ignored() {{");
-        if let Some(file) = self.closes() {
-            put!(
-                s,
-                "        views::closing(arg::handle_at(a{file}.cast_const()));"
-            );
-        }
-        put!(s, "        let r = real({});", d.names());
-        if self.individual().is_some() || d.name == "MPI_File_seek" {
-            put!(s, "        views::moved(handle::of(a0));");
-        }
-        self.definitions(s, true);
-        if let Some(note) = self.tells_of_access("t") {
-            put!(s, "        if let Some(t) = call.outermost() {{ {note} }}");
-        }
-        put!(s, "        call.leave();");
-        put!(s, "        return r;");
-        put!(s, "    }}");
+        self.passes_on(s);
         for (i, p) in params.iter().enumerate() {
             self.keep(s, i, p);
         }
@@ -98,6 +81,9 @@ impl FunctionWrapper<'_> {
         let fails =
             d.returns == "c_int" && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
         put!(s, "    let ok = {};", if fails { "r == 0" } else { "true" });
+        if self.tells_outcomes() {
+            put!(s, "    let told = ok || arg::tells_outcomes(r);");
+        }
         self.moved(s);
         let nothing = self.brings_nothing();
         self.leave_out(s, fails, nothing.as_deref());
@@ -140,6 +126,29 @@ impl FunctionWrapper<'_> {
         put!(s, "}} }}");
     }
 
+    /// The way of a call that is not to be recorded: what is followed all the same.
+    fn passes_on(&self, s: &mut String) {
+        let d = self.declared;
+        put!(s, "    if call.ignored() {{");
+        if let Some(file) = self.closes() {
+            put!(
+                s,
+                "        views::closing(arg::handle_at(a{file}.cast_const()));"
+            );
+        }
+        put!(s, "        let r = real({});", d.names());
+        if self.individual().is_some() || d.name == "MPI_File_seek" {
+            put!(s, "        views::moved(handle::of(a0));");
+        }
+        self.definitions(s, true);
+        if let Some(note) = self.tells_of_access("t") {
+            put!(s, "        if let Some(t) = call.outermost() {{ {note} }}");
+        }
+        put!(s, "        call.leave();");
+        put!(s, "        return r;");
+        put!(s, "    }}");
+    }
+
     pub(super) fn params(&self) -> &[Param] {
         self.function.map_or(&[], |f| &f.params)
     }
@@ -148,6 +157,19 @@ impl FunctionWrapper<'_> {
     fn has_own(&self, i: usize) -> bool {
         let p = &self.params()[i];
         p.kind == Kind::Status && p.direction != Direction::In && !ignore(p).is_empty()
+    }
+
+    /// Whether results of a call that failed may count all the same, because its statuses tell what became of messages. A message that was cut short
+    /// has been received, and of several operations some have succeeded.
+    fn tells_outcomes(&self) -> bool {
+        let is_told = |p: &Param| p.kind == Kind::Status && p.direction != Direction::In;
+        self.function
+            .is_some_and(|f| f.io.is_none() && f.params.iter().any(is_told))
+    }
+
+    /// Condition under which results of the call were set.
+    fn is_set(&self) -> &'static str {
+        if self.tells_outcomes() { "told" } else { "ok" }
     }
 
     /// Whether this is the number of arguments as MPI_Init takes it.
@@ -322,11 +344,11 @@ impl FunctionWrapper<'_> {
     /// Condition under which an array or text is significant and was set.
     fn significant(&self, i: usize, p: &Param) -> String {
         let mut conditions = Vec::new();
-        if p.direction == Direction::Out && p.kind != Kind::Status {
+        if p.direction == Direction::Out {
+            conditions.push(self.is_set().to_owned());
+        } else if p.root_only || matches!(p.carrier(), Carrier::Array(_)) {
+            // An MPI that refused the arguments has not read this, and may call an error handler if it is asked about them.
             conditions.push("ok".to_owned());
-        }
-        if p.kind == Kind::Status {
-            conditions.push("(ok | arg::in_status(r))".to_owned());
         }
         if p.root_only
             && let (Some(comm), Some(root)) = (
@@ -542,8 +564,8 @@ impl FunctionWrapper<'_> {
     fn emit(&self, s: &mut String, i: usize, p: &Param) {
         let pointer = p.indirection() > 0;
         let ok = match p.set_if {
-            Some(flag) => format!("ok && {}", self.set_if(flag)),
-            None => "ok".to_owned(),
+            Some(flag) => format!("{} && {}", self.is_set(), self.set_if(flag)),
+            None => self.is_set().to_owned(),
         };
         match p.carrier() {
             Carrier::Nothing => {}
@@ -591,13 +613,14 @@ impl FunctionWrapper<'_> {
                 put!(s, "    {put}(&mut w.args, {value});");
             }
             Carrier::Status => {
-                let condition = match p.direction {
-                    Direction::In => "true".to_owned(),
-                    _ => ok,
+                let (condition, code) = match p.direction {
+                    Direction::In => ("true".to_owned(), "0"),
+                    _ if self.tells_outcomes() => (ok, "r"),
+                    _ => (ok, "0"),
                 };
                 put!(
                     s,
-                    "    w.args.status(if {condition} {{ arg::status(a{i} as *const A::Status, false) }} else {{ None }});"
+                    "    w.args.status(if {condition} {{ arg::status(a{i} as *const A::Status, {code}) }} else {{ None }});"
                 );
             }
             Carrier::Text => put!(s, "    arg::put_text(&mut w.args, v{i});"),
@@ -606,7 +629,7 @@ impl FunctionWrapper<'_> {
             }
             Carrier::Array(ElementForm::Status) => put!(
                 s,
-                "    arg::put_statuses(&mut w.args, a{i} as *const A::Status, n{i}, arg::in_status(r));"
+                "    arg::put_statuses(&mut w.args, a{i} as *const A::Status, n{i}, r);"
             ),
             Carrier::Array(elem) => {
                 let from = if p.direction == Direction::InOut {

@@ -43,7 +43,6 @@ struct RankContext<'a> {
     /// CallIDs of the accesses that requests stand for.
     requests: OutstandingRequests<u64>,
     operations: RankOperations,
-    pending_error: Option<i64>,
     append: i64,
     request_null: Option<u64>,
     /// When the last call returned, ns on rank 0's clock.
@@ -69,7 +68,6 @@ impl<'a> RankExtract<'a> {
                 handles: RankHandles::default(),
                 requests: OutstandingRequests::default(),
                 operations: RankOperations::default(),
-                pending_error: library.constant("MPI_ERR_PENDING"),
                 append: library.constant("MPI_MODE_APPEND").unwrap_or(0),
                 request_null: library.handle("MPI_REQUEST_NULL"),
                 last_ns: scan.last_ns().unwrap_or(0),
@@ -360,7 +358,7 @@ impl<'a> RankContext<'a> {
                 }
             }
             CallRole::Complete(completion) if !self.requests.is_empty() => {
-                completion.each(plan, call, self.pending_error, |done| {
+                completion.each(plan, call, |done| {
                     if let Some(access) = self.requests.complete(done.request, owner) {
                         let moved = done.status.filter(|_| done.worked).map(|s| s.bytes);
                         complete(access, moved, !done.worked);

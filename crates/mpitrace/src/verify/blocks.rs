@@ -485,7 +485,7 @@ fn read_call<'t>(
         .and_then(|comm| reader.comm(plan.handle(payload, comm)?));
     add_messages(&mut call, record, plan, reader);
     match plan.role {
-        CallRole::Complete(completion) => completion.each(plan, record, None, |done| {
+        CallRole::Complete(completion) => completion.each(plan, record, |done| {
             call.completes.push(CompletedOperation {
                 request: done.request,
                 status: done.status.map(received),
