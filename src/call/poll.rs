@@ -9,7 +9,7 @@ use crate::call::arg;
 use crate::thread::polls::{MAX_POLL_TURNS, PollTurn};
 use crate::thread::records;
 use crate::thread::state::Thread;
-use blockfile::define::{SKIPPED, SkippedPolls};
+use blockfile::define::{COUNTS, SKIPPED, SkippedPolls};
 use blockfile::record::{self, RecordBase};
 use std::ptr::null_mut;
 
@@ -61,10 +61,12 @@ impl PollKey {
 #[cold]
 #[inline(never)]
 pub fn again(t: &mut Thread, index: u16, number: u16, PollKey(key): PollKey) {
+    // SAFETY: within the thread's own block.
+    let behind_latest = |poll: *const u8| poll.wrapping_add(unsafe { size_at(poll) });
     let is_latest = t.row.used > 0
         && t.row.sequence == t.sequence
-        // SAFETY: within the thread's own block.
-        && t.row.tail.wrapping_add(unsafe { size_at(t.row.tail) }) == t.at;
+        // SAFETY: as above; nothing is read behind the latest record.
+        && behind_latest(unsafe { behind_counts(t.row.tail, t.at) }) == t.at;
     if !is_latest || (t.end as usize - t.at as usize) < ROOM_BYTES {
         t.row.used = 0;
     }
@@ -113,14 +115,34 @@ unsafe fn size_at(at: *const u8) -> usize {
     4 * usize::from(unsafe { at.add(2).cast::<u16>().read() })
 }
 
-/// Takes the record of the latest poll back and counts it.
+/// The record of a poll whose records begin at `first`, and end before `end`: what its counters have counted stands in front of it.
+///
+/// # Safety
+/// There must be a record at `first`, or null, and all records before `end` must be whole.
+unsafe fn behind_counts(first: *mut u8, end: *const u8) -> *mut u8 {
+    if first.is_null() || first.cast_const() >= end {
+        return first;
+    }
+    // SAFETY: the word with the number of the function begins a record.
+    let word = unsafe { first.cast::<u16>().read() };
+    match word & record::FUNCTION == COUNTS {
+        // SAFETY: promised by the caller.
+        true => first.wrapping_add(unsafe { size_at(first) }),
+        false => first,
+    }
+}
+
+/// Takes the record of the latest poll back and counts it. What its counters have counted goes with it.
 ///
 /// # Safety
 /// The record of the latest poll must be the last one in the thread's block, and there must be [`ROOM_BYTES`] behind it.
 unsafe fn take_back(t: &mut Thread) {
     let tail = t.row.tail;
     // SAFETY: promised by the caller.
-    let bytes = unsafe { std::slice::from_raw_parts(tail, t.at as usize - tail as usize) };
+    let bytes = unsafe {
+        let poll = behind_counts(tail, t.at);
+        std::slice::from_raw_parts(poll, t.at as usize - poll as usize)
+    };
     let base = RecordBase {
         time: t.time_base,
         call: t.call_base,

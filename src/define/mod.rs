@@ -1,6 +1,7 @@
 //! Definitions that the recorder writes into the blocks: who the process is, what the MPI library calls things, and each
 //! communicator and datatype when it is made.
 
+mod datatypes;
 pub(crate) mod modules;
 pub(crate) mod process_set;
 mod topology;
@@ -10,7 +11,7 @@ use crate::mpi::constants::{self, integers, predefined};
 use crate::mpi::functions::{NAMES, NUMBERS, UNKNOWN};
 use crate::mpi::handles::Handle;
 use crate::mpi::pmpi;
-use crate::mpi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group};
+use crate::mpi::types::{MPI_Comm, MPI_Group};
 use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;
@@ -21,6 +22,7 @@ use blockfile::define::{
     CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Definition, Neighbours,
     PredefinedHandle, ProcessDefinition,
 };
+pub use datatypes::{datatype, frees_datatype, uses_datatype};
 use parking_lot::Mutex;
 use settings::Settings;
 use std::ffi::c_int;
@@ -135,8 +137,9 @@ pub fn library(t: &mut Thread) {
             }),
         );
         if is_datatype && handle != null {
-            let (size, extent) = sizes(Handle::from_bits(handle));
+            let (size, extent) = datatypes::sizes(Handle::from_bits(handle));
             if size >= 0 {
+                datatypes::has_been_defined(handle);
                 put_definition(
                     t,
                     &Definition::Type(DatatypeDefinition {
@@ -149,38 +152,6 @@ pub fn library(t: &mut Thread) {
             }
         }
     }
-}
-
-/// Size and extent in bytes; −1 where the library does not tell.
-fn sizes(datatype: MPI_Datatype) -> (i64, i64) {
-    let (mut size, mut lb, mut extent): (i64, MPI_Aint, MPI_Aint) = (-1, 0, 0);
-    // SAFETY: predefined, or just made by the program. Errors would go to the error handler of MPI_COMM_WORLD, but there
-    // is nothing wrong with these.
-    unsafe {
-        let mut wide: MPI_Count = -1;
-        if pmpi::MPI_Type_size_x(datatype, &mut wide) == 0 {
-            size = wide;
-        }
-        pmpi::MPI_Type_get_extent(datatype, &mut lb, &mut extent);
-    }
-    (size, extent)
-}
-
-/// A datatype that a call has made.
-pub fn datatype(t: &mut Thread, datatype: MPI_Datatype) {
-    if datatype.bits() == constants::handle("MPI_DATATYPE_NULL") {
-        return;
-    }
-    let (size, extent) = sizes(datatype);
-    put_definition(
-        t,
-        &Definition::Type(DatatypeDefinition {
-            handle: datatype.bits(),
-            size,
-            extent,
-            name: String::new(),
-        }),
-    );
 }
 
 /// Group of MPI_COMM_WORLD, kept for translating ranks.

@@ -45,6 +45,8 @@ extern "C" fn at_exit() {
             let _ = memory::unless_exhausted(|| within(|| sessions::leave(store)));
             memory::merged();
         }
+        // MPICH's MPI_Abort ends the process by exit.
+        INITIALIZED if store.header().ended.load(Relaxed) == ended::ABORTED => store.write_out(),
         INITIALIZED => {
             // As above.
             let said = memory::unless_exhausted(|| within(|| left_early(store)));

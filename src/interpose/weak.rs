@@ -18,8 +18,21 @@ pub fn answer() {
     if LOOKED_AT.swap(loaded, Relaxed) == loaded {
         return;
     }
+    // The dynamic linker is asked between two walks, and not in one: a walk holds a lock for which a thread may wait that loads or unloads an
+    // object, and which holds the lock that a question takes.
+    let mut gone = Vec::new();
+    dynamic::for_each_weak_reference(|name, address| {
+        gone.extend(slots::of_name(name).map(|slot| (slot, address)));
+    });
+    gone.sort_unstable();
+    gone.dedup();
+    gone.retain(|&(slot, address)| {
+        library::is_ours(address as *mut c_void) && !slots::has_real(slot)
+    });
+    if gone.is_empty() {
+        return;
+    }
     dynamic::clear_weak_references(|name, address| {
-        let slot = slots::of_name(name);
-        slot.is_some_and(|slot| library::is_ours(address as *mut c_void) && !slots::has_real(slot))
+        slots::of_name(name).is_some_and(|slot| gone.contains(&(slot, address)))
     });
 }

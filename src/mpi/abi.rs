@@ -19,10 +19,12 @@ pub trait Abi {
     const MPI_STATUSES_IGNORE: usize;
     /// MPI_UNDEFINED.
     const UNDEFINED: c_int;
+    /// Whether a handle may be that of a datatype which the library made for itself.
+    fn may_be_hidden(datatype: u64) -> bool;
 }
 
 macro_rules! interface {
-    ($(#[$doc:meta])* $name:ident, $constants:ident, $handle:ty, $status:ty) => {
+    ($(#[$doc:meta])* $name:ident, $constants:ident, $handle:ty, $status:ty, $hidden:expr) => {
         $(#[$doc])*
         pub enum $name {}
 
@@ -33,19 +35,24 @@ macro_rules! interface {
             const MPI_STATUS_IGNORE: usize = $constants::MPI_STATUS_IGNORE;
             const MPI_STATUSES_IGNORE: usize = $constants::MPI_STATUSES_IGNORE;
             const UNDEFINED: c_int = $constants::MPI_UNDEFINED;
+
+            #[inline(always)]
+            fn may_be_hidden(datatype: u64) -> bool {
+                $hidden(datatype)
+            }
         }
     };
 }
 
 interface! {
-    /// MPICH and what is compatible with it: handles are ints.
-    Mpich, mpich, c_int, MpichStatus
+    /// MPICH and what is compatible with it: handles are ints. The highest bit stands in those of objects that are made.
+    Mpich, mpich, c_int, MpichStatus, |handle| handle & 0x8000_0000 != 0
 }
 interface! {
     /// Open MPI: handles are pointers to objects.
-    OpenMpi, openmpi, *mut c_void, OpenMpiStatus
+    OpenMpi, openmpi, *mut c_void, OpenMpiStatus, |_| false
 }
 interface! {
     /// The standard ABI of MPI 5: handles are pointers, predefined ones small numbers.
-    Standard, standard, *mut c_void, StandardStatus
+    Standard, standard, *mut c_void, StandardStatus, |_| false
 }

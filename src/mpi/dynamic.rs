@@ -150,8 +150,22 @@ fn pages_made_read_only(info: &libc::dl_phdr_info) -> Option<std::ops::Range<usi
     Some(begin & !inside_page..end & !inside_page)
 }
 
-/// Replaces the addresses of functions that objects refer to without needing them by null, where `is_gone` says so of name and address. Where a page
-/// cannot be written to, the addresses stay.
+/// Gives the functions that objects refer to without needing them, each with the address that the dynamic linker has found. `look` may not ask the dynamic
+/// linker anything.
+pub fn for_each_weak_reference(mut look: impl FnMut(&CStr, usize)) {
+    for_each_object(|info| {
+        let section = DynamicSection::of(info);
+        let places = section.as_ref().and_then(DynamicSection::weak_references);
+        for (name, place) in places.into_iter().flatten() {
+            // SAFETY: a place that the dynamic linker has written.
+            look(name, unsafe { place.read() });
+        }
+        ControlFlow::Continue(())
+    });
+}
+
+/// Replaces the addresses of functions that objects refer to without needing them by null, where `is_gone` says so of name and address. It may not ask the
+/// dynamic linker anything. Where a page cannot be written to, the addresses stay.
 pub fn clear_weak_references(is_gone: impl Fn(&CStr, usize) -> bool) {
     for_each_object(|info| {
         let section = DynamicSection::of(info);

@@ -120,6 +120,13 @@ fn writes(kind: u16) -> bool {
     matches!(kind, WRITE | PWRITE | WRITEV | PWRITEV | PWRITEV2)
 }
 
+/// Whether the kernel has read the arguments behind pointers of a call that gave `result`: one that is no address ends the call with an error, and must
+/// not be read here either.
+#[inline(always)]
+fn has_read_arguments(result: isize) -> bool {
+    result != -1 || !matches!(errno(), libc::EFAULT | libc::EBADF | libc::EINVAL)
+}
+
 /// A transfer of at most `size` bytes at `offset`; -1 is the descriptor's position.
 #[inline(always)]
 pub fn transfer(
@@ -128,6 +135,40 @@ pub fn transfer(
     fd: c_int,
     offset: i64,
     size: i64,
+) -> isize {
+    transfer_of(real, kind, fd, offset, |_| size)
+}
+
+/// A transfer of what a vector of `count` buffers has or has room for, at `offset`; -1 is the descriptor's position.
+///
+/// # Safety
+/// The vector is what the program gave to libc.
+#[inline(always)]
+pub unsafe fn transfer_vector(
+    real: impl FnOnce() -> isize,
+    kind: u16,
+    fd: c_int,
+    offset: i64,
+    vector: *const libc::iovec,
+    count: c_int,
+) -> isize {
+    transfer_of(real, kind, fd, offset, |result| {
+        if !has_read_arguments(result) {
+            return 0;
+        }
+        // SAFETY: the kernel has read it.
+        unsafe { bytes_of(vector, count) }
+    })
+}
+
+/// A transfer at `offset`; `size` tells from its result how many bytes were asked for.
+#[inline(always)]
+fn transfer_of(
+    real: impl FnOnce() -> isize,
+    kind: u16,
+    fd: c_int,
+    offset: i64,
+    size: impl FnOnce(isize) -> i64,
 ) -> isize {
     let Some((context, description)) = watched(fd) else {
         if offset == -1 {
@@ -138,7 +179,7 @@ pub fn transfer(
     let call = RunningFileCall::start_transfer();
     let r = real();
     let stop = clock::now();
-    let mut call_result = CallResult::new(kind, fd, offset, size);
+    let mut call_result = CallResult::new(kind, fd, offset, size(r));
     let moved = r.max(0) as i64;
     call_result.offset = if offset == -1 {
         description.advance(fd, moved, writes(kind))
@@ -156,9 +197,9 @@ pub fn transfer(
 /// Bytes in a vector of buffers; 0 where the program gives none.
 ///
 /// # Safety
-/// `vector` must be what the program gave to libc.
+/// The vector must have so many buffers.
 #[inline(always)]
-pub unsafe fn bytes_of(vector: *const libc::iovec, count: c_int) -> i64 {
+unsafe fn bytes_of(vector: *const libc::iovec, count: c_int) -> i64 {
     if vector.is_null() || !(1..=libc::UIO_MAXIOV).contains(&count) {
         return 0;
     }
@@ -472,21 +513,17 @@ pub unsafe fn control(
 ) -> c_int {
     match command {
         libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
-            // SAFETY: these commands take a struct flock, or fail.
-            let Some(lock) = (unsafe { (argument as *const libc::flock).as_ref() }) else {
+            let Some((context, _)) = watched(fd) else {
                 return real();
             };
-            let kind = if c_int::from(lock.l_type) == libc::F_UNLCK {
-                FCNTL_UNLOCK
-            } else {
-                FCNTL_LOCK
-            };
-            let offset = if c_int::from(lock.l_whence) == libc::SEEK_SET {
-                lock.l_start
-            } else {
-                -1
-            };
-            plain(real, kind, fd, offset, lock.l_len)
+            let call = RunningFileCall::start();
+            let r = real();
+            let stop = clock::now();
+            let has_read = has_read_arguments(r as isize);
+            // SAFETY: these commands take a struct flock, which the kernel has read.
+            let lock = has_read.then(|| unsafe { (argument as *const libc::flock).read() });
+            call.stop(&context, stop, locking(fd, lock), r.into());
+            r
         }
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => duplicate(real, fd),
         libc::F_SETFL => {
@@ -500,6 +537,22 @@ pub unsafe fn control(
         }
         _ => real(),
     }
+}
+
+/// A lock that is set or released; nothing is known of one that the kernel has not read.
+fn locking(fd: c_int, lock: Option<libc::flock>) -> CallResult {
+    let Some(lock) = lock else {
+        return CallResult::new(FCNTL_LOCK, fd, -1, 0);
+    };
+    let kind = match c_int::from(lock.l_type) {
+        libc::F_UNLCK => FCNTL_UNLOCK,
+        _ => FCNTL_LOCK,
+    };
+    let offset = match c_int::from(lock.l_whence) {
+        libc::SEEK_SET => lock.l_start,
+        _ => -1,
+    };
+    CallResult::new(kind, fd, offset, lock.l_len)
 }
 
 /// copy_file_range and sendfile: `size` bytes from `from` to `to`, at the places behind the pointers or at the positions.
@@ -521,24 +574,21 @@ pub unsafe fn copy(
         descriptors::moved_unseen(to);
         return real();
     };
-    // SAFETY: as promised; a pointer that is none makes the call fail, but it is read before that only if it is not null.
-    let given = |at: *const i64| unsafe { at.as_ref().copied() };
-    let (before_from, before_to) = (given(from_at), given(to_at));
     let call = RunningFileCall::start_transfer();
     let r = real();
     let stop = clock::now();
     let moved = r.max(0) as i64;
-    let place =
-        |fd, at: Option<i64>, file: Option<(CallContext, &OpenFileDescription)>, writes| match (
-            at, file,
-        ) {
-            (Some(at), _) => at,
-            (None, Some((_, description))) => description.advance(fd, moved, writes),
-            (None, None) => -1,
-        };
+    let place = |fd, at: *const i64, file: Option<(CallContext, &OpenFileDescription)>, writes| {
+        match file {
+            // SAFETY: the kernel has written there where the next bytes are.
+            _ if !at.is_null() && r >= 0 => unsafe { at.read_unaligned() }.wrapping_sub(moved),
+            Some((_, description)) if at.is_null() => description.advance(fd, moved, writes),
+            _ => -1,
+        }
+    };
     let mut call_result = CallResult::new(kind, to, -1, size);
-    call_result.peer = Some((from, place(from, before_from, source, false)));
-    call_result.offset = place(to, before_to, target, true);
+    call_result.peer = Some((from, place(from, from_at, source, false)));
+    call_result.offset = place(to, to_at, target, true);
     call_result.sectors = call.sectors();
     call.stop(&context, stop, call_result, r as i64);
     r

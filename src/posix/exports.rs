@@ -7,8 +7,8 @@
 
 use super::aio::{begin as begin_aio, begin_list, end as end_aio};
 use super::calls::{
-    asking, bytes_of, close_all, closing, coded, control, copy, duplicate, duplicate_to, named,
-    opening, plain, seek, transfer,
+    asking, close_all, closing, coded, control, copy, duplicate, duplicate_to, named, opening,
+    plain, seek, transfer, transfer_vector,
 };
 use super::maps::{map, sync as sync_map};
 use super::raw::raw_call;
@@ -161,17 +161,17 @@ functions! {
     inside [pwrite pwrite64](fd: c_int, from: Data, size: usize, at: i64) -> isize, SYS_pwrite64
         => transfer(PWRITE, fd, at, size as i64);
     inside [readv](fd: c_int, to: *const iovec, count: c_int) -> isize, SYS_readv
-        => transfer(READV, fd, -1, bytes_of(to, count));
+        => transfer_vector(READV, fd, -1, to, count);
     inside [writev](fd: c_int, from: *const iovec, count: c_int) -> isize, SYS_writev
-        => transfer(WRITEV, fd, -1, bytes_of(from, count));
+        => transfer_vector(WRITEV, fd, -1, from, count);
     inside [preadv preadv64](fd: c_int, to: *const iovec, count: c_int, at: i64) -> isize, SYS_preadv
-        => transfer(PREADV, fd, at, bytes_of(to, count));
+        => transfer_vector(PREADV, fd, at, to, count);
     inside [pwritev pwritev64](fd: c_int, from: *const iovec, count: c_int, at: i64) -> isize, SYS_pwritev
-        => transfer(PWRITEV, fd, at, bytes_of(from, count));
+        => transfer_vector(PWRITEV, fd, at, from, count);
     inside [preadv2 preadv64v2](fd: c_int, to: *const iovec, count: c_int, at: i64, how: c_int) -> isize, NONE
-        => transfer(PREADV2, fd, at, bytes_of(to, count));
+        => transfer_vector(PREADV2, fd, at, to, count);
     inside [pwritev2 pwritev64v2](fd: c_int, from: *const iovec, count: c_int, at: i64, how: c_int) -> isize, NONE
-        => transfer(PWRITEV2, fd, at, bytes_of(from, count));
+        => transfer_vector(PWRITEV2, fd, at, from, count);
     inside [copy_file_range](from: c_int, from_at: *mut i64, to: c_int, to_at: *mut i64, size: usize, how: c_uint) -> isize, NONE
         => copy(COPY_FILE_RANGE, (from, from_at), (to, to_at), size as i64);
     inside [sendfile sendfile64](to: c_int, from: c_int, from_at: *mut i64, size: usize) -> isize, SYS_sendfile

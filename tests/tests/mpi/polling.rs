@@ -70,16 +70,19 @@ fn polling_is_sampled() {
     }
 }
 
-/// Counts of a killed process stand in its blocks.
+/// Counts of a killed process stand in its blocks, with performance counters, too.
 #[test]
 fn polls_survive_a_kill() {
     for mpi in installed() {
-        let mut tracing = TraceSetup::new(mpi, 1);
-        tracing.variables = &[("TRACE_POLLING", "sample")];
-        let run = tracing.run(&Program::c("polling").compile(mpi), &["50000", "die"]);
-        let recorded = blocks::read(&run.file("blocks"));
-        assert_eq!(recorded.calls["MPI_Iprobe"], 2);
-        assert_eq!(recorded.skipped["MPI_Iprobe"], 49_998);
+        for counters in ["", "task-clock"] {
+            let mut tracing = TraceSetup::new(mpi, 1);
+            let variables = [("TRACE_POLLING", "sample"), ("TRACE_PAPI", counters)];
+            tracing.variables = &variables;
+            let run = tracing.run(&Program::c("polling").compile(mpi), &["50000", "die"]);
+            let recorded = blocks::read(&run.file("blocks"));
+            assert_eq!(recorded.calls["MPI_Iprobe"], 2, "{counters}");
+            assert_eq!(recorded.skipped["MPI_Iprobe"], 49_998, "{counters}");
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Arrows end where their own messages were received, whatever the order in which a program completes its receives: `programs/receive_order.c` and `programs/cut_short.c`
-//! print which message each completion gave.
+//! Arrows end where their own messages were received, whatever the order in which a program completes its receives: `programs/receive_order.c` and
+//! others print which message each completion gave.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 use tests::process;
 use tests::trace::{TraceSetup, TracedRun};
-use tests::{Mpi, Program};
+use tests::{Mpi, Program, TestFolder};
 use trace_formats::slog2::{NodeDrawable, Slog2Reader, Topology};
 
 /// Sender, tag and bytes of a message.
@@ -63,9 +63,9 @@ fn drawn(file: &Path) -> Vec<Message> {
 }
 
 /// Compares the arrows to rank 0 with what a program says, which prints so many messages, on all MPIs and by both ways to merge.
-fn compare(name: &'static str, ranks: usize, messages: usize) {
+fn compare(program: impl Fn(Mpi) -> PathBuf, ranks: usize, messages: usize) {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let program = Program::c(name).compile(mpi);
+        let program = program(mpi);
         for merge in ["tree", "parallel"] {
             let mut setup = TraceSetup::new(mpi, ranks);
             let variables = [("TRACE_MERGE", merge), ("TRACE_KEEP_BLOCKS", "yes")];
@@ -91,10 +91,32 @@ fn compare(name: &'static str, ranks: usize, messages: usize) {
 #[test]
 fn each_message_is_drawn_to_the_call_that_received_it() {
     // Of 40 rounds of 16 messages, one in eight has a message that nobody sees.
-    compare("receive_order", 3, 40 * 16 - 5);
+    compare(
+        |mpi| Program::c("receive_order").compile(mpi),
+        3,
+        40 * 16 - 5,
+    );
 }
 
 #[test]
 fn a_message_that_is_cut_short_is_received() {
-    compare("cut_short", 2, 5 + 3 + 3 + 6 * 3);
+    compare(
+        |mpi| Program::c("cut_short").compile(mpi),
+        2,
+        5 + 3 + 3 + 6 * 3,
+    );
+}
+
+#[test]
+fn a_section_of_a_fortran_array_has_the_size_of_its_elements() {
+    let folder = TestFolder::new("sections");
+    let compile = |mpi: Mpi| {
+        let program = folder.path().join(format!("sections-{}", mpi.suffix()));
+        let mut compiler = mpi.mpifort();
+        compiler.arg(tests::root().join("tests/programs/sections.f90"));
+        compiler.arg("-o").arg(&program);
+        process::run(&mut compiler, Duration::from_secs(60)).succeeded();
+        program
+    };
+    compare(compile, 2, 6);
 }

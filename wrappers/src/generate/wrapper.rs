@@ -53,6 +53,12 @@ impl FunctionWrapper<'_> {
         {
             put!(s, "    init::beginning();");
         }
+        if d.name == "MPI_Type_free" && self.function.is_some() {
+            put!(
+                s,
+                "    define::frees_datatype(arg::handle_at(a0.cast_const()));"
+            );
+        }
         if d.name == "MPI_Session_finalize" && self.function.is_some() {
             put!(s, "    process_set::closing(handle::at(a0));");
         }
@@ -476,7 +482,15 @@ impl FunctionWrapper<'_> {
         if let (Class::RmaSync, Some(group), false) = (f.class, f.first(Kind::Group), ignored) {
             lines.push(format!("define::group(t, handle::of(a{group}));"));
         }
+        let uses_datatypes = !ignored && !matches!(f.class, Class::TypeCreate | Class::Tool);
         for (i, p) in f.params.iter().enumerate() {
+            if uses_datatypes
+                && p.kind == Kind::Datatype
+                && p.direction == Direction::In
+                && p.len.is_none()
+            {
+                lines.push(format!("define::uses_datatype::<A>(t, a{i});"));
+            }
             // The tool interface gives predefined datatypes, also before MPI_Init, when MPI may not be asked about them.
             let makes_datatype = p.kind == Kind::Datatype && p.direction == Direction::Out;
             let made = f.creates.contains(&i) || (makes_datatype && f.class != Class::Tool);
