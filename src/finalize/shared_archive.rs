@@ -20,19 +20,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use trace_model::{FolderKind, PartNumber, PendingFolder};
+use trace_model::{PartNumber, TemporaryFolder};
 
 /// Most parts. Each part reads the whole SLOG2 file, which takes a processor a third of what the whole archive takes: more parts would hardly be done
 /// sooner.
 const MAX_PARTS: u32 = 8;
 /// Name of the file in the folder of the parts by which ranks see that it is the same folder.
 const MARK: &str = "mark";
-
-/// The folder of the parts at rank 0. It never gets a name, and is removed with all that is left in it.
-const PARTS: FolderKind = FolderKind {
-    is_one: Path::is_dir,
-    name: "a folder",
-};
 
 /// Makes the archive of the SLOG2 file that rank 0 has written; other ranks pass `None`. Whatever becomes of it is said. Collective.
 ///
@@ -135,7 +129,7 @@ fn part_of(rank: i32, size: i32) -> Option<PartNumber> {
 /// What rank 0 offers the others: the trace, and a folder for the parts.
 struct Offer {
     slog2: PathBuf,
-    folder: PendingFolder,
+    folder: TemporaryFolder,
     mark: [u8; MARK_BYTES],
 }
 
@@ -149,9 +143,9 @@ impl Offer {
         if !settings.overwrite && archive.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let folder = PendingFolder::create(&archive.with_extension("parts"), PARTS)?;
+        let folder = TemporaryFolder::beside(&archive.with_extension("parts"))?;
         let mark = mark();
-        File::create_new(folder.current_path().join(MARK))?.write_all(&mark)?;
+        File::create_new(folder.path().join(MARK))?.write_all(&mark)?;
         Ok(Offer {
             slog2: slog2.to_owned(),
             folder,
@@ -164,7 +158,7 @@ impl Offer {
     /// # Errors
     /// Why there is no archive, in words.
     fn join(&self, settings: &Settings, limit: Option<Duration>) -> Result<(), String> {
-        let parts = self.folder.current_path().as_os_str();
+        let parts = self.folder.path().as_os_str();
         let words = [OsStr::new("--join"), parts];
         written_archive::convert(&self.slog2, &words, settings.overwrite, limit).map(drop)
     }
@@ -172,7 +166,7 @@ impl Offer {
     /// The mark, then length and bytes of the path of the trace, then the path of the folder.
     fn encode(&self) -> Vec<u8> {
         let slog2 = self.slog2.as_os_str().as_bytes();
-        let folder = self.folder.current_path().as_os_str().as_bytes();
+        let folder = self.folder.path().as_os_str().as_bytes();
         let length = (slog2.len() as u32).to_ne_bytes();
         [&self.mark[..], &length[..], slog2, folder].concat()
     }

@@ -31,7 +31,7 @@ mod times;
 
 mod waits;
 
-pub use dataset::is_dataset;
+pub use dataset::{DATASET, is_dataset};
 pub use definition_table::DefinitionTable;
 pub use error::{TablesError, TablesErrorKind};
 pub use kind::TableKind;

@@ -8,7 +8,7 @@ use crate::gathered::{BATCH_ROWS, GatheredRows};
 use crate::kind::TableKind;
 use crate::rows::{TableSchema, TraceTables};
 use crate::table::{TableFiles, TableFormat, TableLayout};
-use crate::waits::{WaitTable, WaitingCalls};
+use crate::waits::{WAITS, WaitTable, WaitingCalls};
 use analysis::performance::{CallWait, WaitsOfCalls};
 use arrow_array::RecordBatch;
 use std::collections::BTreeMap;
@@ -22,8 +22,6 @@ use trace_model::{
 const ROWS_IN_MEMORY: usize = 1 << 22;
 /// Least and largest number of rows in a group.
 const GROUP_ROWS: [usize; 2] = [1 << 16, 1 << 20];
-/// Name of the table of waits.
-const WAITS: &str = "waits";
 
 /// Rows of a table that are not on their way into a file.
 struct OpenTable {

@@ -27,7 +27,7 @@ pub enum TableFormat {
 
 impl TableFormat {
     /// Ending of the names of files.
-    fn ending(self) -> &'static str {
+    pub(crate) fn ending(self) -> &'static str {
         match self {
             TableFormat::Parquet => "parquet",
             TableFormat::Arrow => "arrow",

@@ -11,6 +11,9 @@ use std::sync::Arc;
 use trace_model::hash::Map;
 use trace_model::{Definitions, NumberMap};
 
+/// Name of the table of waits, which is that of its folder.
+pub(crate) const WAITS: &str = "waits";
+
 /// What the table of waits says of timelines and categories, by their numbers.
 pub struct WaitTable {
     lines: NumberMap<LineColumns>,

@@ -61,7 +61,7 @@ pub use number_map::NumberMap;
 pub use part_number::PartNumber;
 pub use pending::{PendingFile, temporary_name};
 #[cfg(unix)]
-pub use pending_folder::{FolderKind, PendingFolder};
+pub use pending_folder::{EntryKind, FolderKind, PendingFolder, TemporaryFolder};
 pub use points::{DrawablePoint, PointKind, Points};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert, for_each_in_order};

@@ -1,17 +1,18 @@
 //! Traces that are folders.
 
 use std::path::{Path, PathBuf};
+use trace_model::FolderKind;
 
-/// What kind of trace a folder is, with an article; `None` if it is none.
-pub fn kind(path: &Path) -> Option<&'static str> {
-    if trace_formats::otf2::is_archive(path) {
-        return Some("an OTF2 archive");
-    }
+/// Every kind of trace that is a folder.
+const KINDS: &[FolderKind] = &[
+    trace_formats::otf2::ARCHIVE,
     #[cfg(feature = "tables")]
-    if tables::is_dataset(path) {
-        return Some("a dataset of tables");
-    }
-    None
+    tables::DATASET,
+];
+
+/// What kind of trace a folder is; `None` if it is none.
+pub fn kind(path: &Path) -> Option<FolderKind> {
+    KINDS.iter().copied().find(|kind| (kind.is_one)(path))
 }
 
 /// The file that stands for a trace: the anchor file of a folder that is an OTF2 archive, else the path itself.

@@ -41,7 +41,7 @@ impl OpenedInput {
         if let Some(kind) = folder::kind(path).filter(|_| metadata.is_dir()) {
             let name = shown(path).display();
             let what = "which mpitrace writes and does not read";
-            return Err(Failure::Data(format!("{name}: {kind}, {what}")));
+            return Err(Failure::Data(format!("{name}: {}, {what}", kind.name)));
         }
         let kind = metadata.file_type();
         if kind.is_char_device() || kind.is_block_device() {

@@ -7,6 +7,7 @@ use crate::trace_files::{annotation, dumpi_run};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use trace_model::FolderKind;
 
 /// The option of every command that writes files which the user names.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
@@ -37,23 +38,8 @@ impl Overwrite {
                 _ => Ok(()),
             };
         };
-        if there.is_dir() && folder::kind(output).is_some() {
-            for input in inputs {
-                let from = fs::metadata(folder::file_of(input.as_ref()));
-                let own = fs::metadata(folder::file_of(output));
-                if let (Ok(from), Ok(own)) = (from, own)
-                    && is_same(&from, &own)
-                {
-                    let shown = crate::trace_files::input::shown(input.as_ref()).display();
-                    return Err(Failure::Call(format!(
-                        "{name}: this is the input {shown}, expected another name"
-                    )));
-                }
-            }
-            return match self.force {
-                true => Ok(()),
-                false => Err(in_the_way(output)),
-            };
+        if let Some(kind) = folder::kind(output).filter(|_| there.is_dir()) {
+            return self.allow_folder(output, kind, inputs);
         }
         if there.is_dir() {
             let message = format!("{name}: this is a folder and no trace, expected another name");
@@ -94,6 +80,37 @@ impl Overwrite {
         }
     }
 
+    /// [`Overwrite::allow`] for an output that is a folder of this kind now.
+    fn allow_folder<I: AsRef<Path>>(
+        self,
+        output: &Path,
+        kind: FolderKind,
+        inputs: &[I],
+    ) -> Result<(), Failure> {
+        let name = output.display();
+        for input in inputs {
+            let file = folder::file_of(input.as_ref());
+            let is_one = |from: Metadata| {
+                let own = fs::metadata(folder::file_of(output));
+                own.is_ok_and(|own| is_same(&from, &own))
+            };
+            let what = match fs::metadata(&file).is_ok_and(is_one) {
+                true => "this is",
+                false if is_in(&file, output) => "in this folder is",
+                false => continue,
+            };
+            let shown = crate::trace_files::input::shown(input.as_ref()).display();
+            return Err(Failure::Call(format!(
+                "{name}: {what} the input {shown}, expected another name"
+            )));
+        }
+        if !self.force {
+            return Err(in_the_way(output));
+        }
+        let allowed = kind.may_replace(output);
+        allowed.map_err(|error| Failure::Call(format!("{name}: {error}")))
+    }
+
     /// [`Overwrite::allow`] for several files that a command writes.
     ///
     /// # Errors
@@ -127,6 +144,12 @@ fn in_the_way(output: &Path) -> Failure {
         "{}: exists already; --force writes over it",
         output.display()
     ))
+}
+
+/// Whether a file is in a folder or in one of its folders, by whatever links.
+fn is_in(file: &Path, folder: &Path) -> bool {
+    let whole = (fs::canonicalize(file), fs::canonicalize(folder));
+    matches!(whole, (Ok(file), Ok(folder)) if file.starts_with(&folder))
 }
 
 /// Whether both are one file.

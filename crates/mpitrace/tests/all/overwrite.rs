@@ -1,12 +1,12 @@
 //! No command writes over a file that is there unless it is told to, and none over what it reads.
 
-use crate::exported::{mpitrace, succeeds};
+use crate::exported::{fails, mpitrace, succeeds};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use test_support::limit_here;
+use test_support::{limit_here, skip};
 
 /// Writes the inputs of the commands.
 fn inputs(folder: &Path) {
@@ -188,6 +188,58 @@ fn what_an_input_is_read_with_is_never_written_over() {
             "{call:?}: {printed}"
         );
         assert_eq!(fs::read(at.join(read)).unwrap(), before, "{call:?}");
+    }
+}
+
+#[test]
+fn a_folder_with_files_of_others_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    inputs(at);
+    for (ending, foreign) in [
+        ("otf2", ["notes.txt", "traces/notes.txt", "figures/a.png"]),
+        ("parquet", ["notes.txt", "ranks/notes.txt", "figures/a.png"]),
+        ("arrow", ["ranks/0.csv", "_metadata", "ranks/more/0.arrow"]),
+    ] {
+        let output = format!("x.{ending}");
+        let call = ["convert", "-q", "--force", "a.slog2", &output];
+        let made = mpitrace(at, &call);
+        if String::from_utf8_lossy(&made.stderr).contains("OTF2 library 3.0") {
+            skip("the OTF2 library is not installed");
+            continue;
+        }
+        let there = at.join(&output);
+        for name in foreign {
+            let file = there.join(name);
+            let new = file
+                .parent()
+                .filter(|parent| !parent.exists() && *parent != there);
+            new.map_or(Ok(()), fs::create_dir).unwrap();
+            fs::write(&file, "precious").unwrap();
+            let named = name.split_once("/a.").map_or(name, |(folder, _)| folder);
+            let named = named.strip_suffix("/0.arrow").unwrap_or(named);
+            fails(
+                at,
+                &call,
+                2,
+                &format!("{output}: the folder has {named}, which is not part of"),
+            );
+            assert_eq!(fs::read(&file).unwrap(), b"precious", "{output} {name}");
+            fs::remove_file(&file).unwrap();
+            new.map_or(Ok(()), fs::remove_dir).unwrap();
+        }
+        // A link is nothing that was written there, wherever it leads.
+        symlink("../a.clog2", there.join("traces.def.clog2")).unwrap();
+        fails(at, &call, 2, "the folder has traces.def.clog2");
+        fs::remove_file(there.join("traces.def.clog2")).unwrap();
+        let input = format!("{output}/in.slog2");
+        fs::copy(at.join("a.slog2"), at.join(&input)).unwrap();
+        let itself = ["convert", "-q", "--force", &input, &output];
+        let expected = format!("{output}: in this folder is the input {input}");
+        fails(at, &itself, 2, &expected);
+        assert!(at.join(&input).exists());
+        fs::remove_file(at.join(&input)).unwrap();
+        succeeds(at, &call);
     }
 }
 

@@ -46,7 +46,7 @@ mod windows;
 mod write;
 
 pub use error::{Otf2Error, Otf2ErrorKind};
-pub use folder::{anchor, is_archive, recognises};
+pub use folder::{ARCHIVE, anchor, is_archive, recognises};
 pub use join::join_parts;
 pub use read::Otf2Source;
 pub use write::{Otf2PartSink, Otf2Sink};
