@@ -62,7 +62,7 @@ pub struct Arguments {
     /// Keep the block files (the default)
     #[arg(long, overrides_with = "remove")]
     pub keep: bool,
-    /// Remove block files whose content is completely in a trace
+    /// Remove block files whose content is completely in a trace: operations below MPI are only in SLOG2
     #[arg(long, overrides_with = "keep", conflicts_with = "count")]
     pub remove: bool,
     /// Also take block files of other users from a folder

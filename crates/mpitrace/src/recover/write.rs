@@ -32,7 +32,7 @@ pub struct RecoveredFiles {
     pub notes: Vec<String>,
     /// Files that could not be written or read, and why.
     pub failures: Vec<String>,
-    /// Whether every process's calls are in the files.
+    /// Whether all that the block files of the processes hold is in the files.
     pub all_in: bool,
 }
 
@@ -159,7 +159,15 @@ pub(super) fn with_run(
         .sources
         .iter()
         .all(|s| s.info.rank >= 0 && s.damage.is_empty());
-    if merge.scans().all(|scan| scan.calls == 0) {
+    let has_calls = merge.scans().any(|scan| scan.calls > 0);
+    if let Some(what) = held_by_no_file(&merge, &arguments.formats, has_calls) {
+        written.all_in = false;
+        if arguments.remove {
+            let note = format!("block files stay: {what} are in none of these files");
+            written.notes.push(note);
+        }
+    }
+    if !has_calls {
         return written;
     }
     if let Err(error) = fs::create_dir_all(&arguments.dir) {
@@ -181,6 +189,22 @@ pub(super) fn with_run(
     };
     make(&run, &arguments.dir.join(name), &mut written);
     written
+}
+
+/// What block files hold that files of these formats do not: the first such thing. Without calls nothing is written.
+fn held_by_no_file(
+    merge: &Merge<'_, '_, '_>,
+    formats: &[OutputFormat],
+    has_calls: bool,
+) -> Option<&'static str> {
+    let is_written = |format| has_calls && formats.contains(&format);
+    let has_slog2 = is_written(OutputFormat::Slog2);
+    if !has_slog2 && merge.scans().any(|scan| scan.operations > 0) {
+        return Some("operations below MPI");
+    }
+    let has_counters = has_slog2 || is_written(OutputFormat::Dumpi);
+    let counters = !has_counters && has_calls && !merge.counter_names().is_empty();
+    counters.then_some("values of performance counters")
 }
 
 /// Writes the SLOG2 file of a run, and nothing else, to `base` with its ending; a file of that name is replaced.

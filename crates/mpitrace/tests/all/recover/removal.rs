@@ -1,6 +1,7 @@
 //! What `mpitrace recover --remove` takes away, and when.
 
 use super::*;
+use blockfile::operation::{self, OperationRecord};
 
 #[test]
 fn block_files_are_removed_on_request_when_all_came_in() {
@@ -33,4 +34,44 @@ fn what_ranks_said_in_finalize_goes_with_the_block_files() {
     assert!(!folder.0.join("a.blocks").exists());
     assert!(!folder.0.join(&own).exists());
     assert!(folder.0.join(&other).exists(), "of another run");
+}
+
+/// CLOG2 and DUMPI files have no operations below MPI.
+#[test]
+fn block_files_with_operations_stay_where_no_file_has_them() {
+    let folder = Folder::new("operations");
+    let mut b = exchange(0, 1, 3);
+    let (written, size) = OperationRecord {
+        fd: 7,
+        size: 100,
+        result: 100,
+        ..OperationRecord::default()
+    }
+    .encode();
+    b.record(operation::PWRITE, 9000, 10, &written[..size]);
+    b.calls -= 1;
+    folder.write("a.blocks", &file(&b, &KILLED));
+    for formats in ["clog2", "dumpi", "clog2,dumpi"] {
+        let printed = folder.succeeds(&["recover", "--remove", "--formats", formats, "."]);
+        let note = "block files stay: operations below MPI are in none of these files";
+        assert!(printed.contains(note), "{formats}: {printed}");
+        assert!(folder.0.join("a.blocks").exists(), "{formats}");
+    }
+    let printed = folder.succeeds(&[
+        "recover",
+        "--remove",
+        "--formats=slog2",
+        "--output=whole",
+        ".",
+    ]);
+    assert!(!printed.contains("block files stay"), "{printed}");
+    assert!(!folder.0.join("a.blocks").exists());
+    assert_eq!(lines_with(&folder, "whole.slog2", "name=pwrite"), 1 + 1);
+    // Nothing is made of a process without calls, whatever else its file has.
+    let mut b = common::rank(0, 1);
+    b.record(operation::PWRITE, 9000, 10, &written[..size]);
+    b.calls -= 1;
+    folder.write("a.blocks", &file(&b, &KILLED));
+    folder.succeeds(&["recover", "--remove", "."]);
+    assert!(folder.0.join("a.blocks").exists());
 }
