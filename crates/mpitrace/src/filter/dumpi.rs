@@ -9,14 +9,13 @@ use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::target::Target;
 use std::collections::HashSet;
 use std::fs;
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::Version;
-use trace_formats::dumpi::write::FileWriter;
-use trace_model::PendingFile;
+use trace_formats::dumpi::write::{DumpiWriteError, FileWriter};
+use trace_model::{TemporaryFolder, files};
 use transform::{Copied, DumpiFilter, Selection, first_wall_time};
 
 /// Filters one file.
@@ -37,7 +36,7 @@ pub fn file(
         return Err(nothing_selected(input));
     }
     let target = Target::new(output, Some(Format::Dumpi), &arguments.tree)?;
-    let copied = target.place(|path| copy(&bytes, shown(input), &filter, path))?;
+    let copied = target.place(|path| copy(&bytes, shown(input), &filter, path, output))?;
     if !arguments.quiet {
         report(output, copied.kept, copied.removed);
     }
@@ -47,7 +46,7 @@ pub fn file(
 /// Copies one file, with everything in it; what cannot be read of it is said.
 pub fn whole(bytes: &[u8], input: &Path, target: &Target, quiet: bool) -> Result<(), Failure> {
     let filter = DumpiFilter::default();
-    let copied = target.place(|path| copy(bytes, input, &filter, path))?;
+    let copied = target.place(|path| copy(bytes, input, &filter, path, &target.path))?;
     if !quiet {
         report(&target.path, copied.kept, copied.removed);
     }
@@ -68,9 +67,9 @@ pub fn run(
     let output = if is_meta { without.as_path() } else { output };
     let text = OpenedInput::open(input)?;
     let meta = Meta::parse(&text).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
-    let files = meta.rank_files(input);
-    let there: Vec<(u32, &Path)> = files.iter().collect();
-    let missing = files.missing();
+    let rank_files = meta.rank_files(input);
+    let there: Vec<(u32, &Path)> = rank_files.iter().collect();
+    let missing = rank_files.missing();
     if missing > 0 {
         let message = format!("{name}: {missing} of {} files are not there", meta.numprocs);
         return Err(Failure::Data(message));
@@ -79,6 +78,9 @@ pub fn run(
     let written: Vec<PathBuf> = written.chain([meta_path(output)]).collect();
     let read: Vec<&Path> = there.iter().map(|&(_, path)| path).chain([input]).collect();
     arguments.overwrite.allow_all(&written, &read)?;
+    for path in &written {
+        files::may_replace(path).map_err(|error| Failure::output(path.display(), &error))?;
+    }
     let replaced = files_of_run(output);
     let progress = TaskProgress::bytes(&name.to_string(), there.len() as u64, arguments.quiet);
     let mut origin = None;
@@ -110,12 +112,15 @@ pub fn run(
     if !is_any_kept {
         return Err(nothing_selected(input));
     }
+    let pending = PendingRun::create(output)?;
     for (done, &(rank, path)) in (1u64..).zip(&there) {
         let bytes = OpenedInput::open(path)?;
         match filter_of(rank) {
             None => removed += calls(&bytes),
             Some(filter) => {
-                let copied = copy(&bytes, path, filter, &bin_path(output, rank, 4))?;
+                let final_path = bin_path(output, rank, 4);
+                let at = pending.path_of(&final_path);
+                let copied = copy(&bytes, path, filter, &at, &final_path)?;
                 kept += copied.kept;
                 removed += copied.removed;
                 damaged = damaged.and(damage(path, &copied));
@@ -135,21 +140,50 @@ pub fn run(
     };
     let kept_ranks: Vec<u32> = kept_ranks.collect();
     let kept_files = kept_ranks.iter().map(|&rank| bin_path(output, rank, 4));
-    let needed: Vec<PathBuf> = kept_files
-        .chain(read.iter().map(|&path| path.to_owned()))
-        .collect();
+    let kept_files: Vec<PathBuf> = kept_files.collect();
     meta.set_present(kept_ranks);
     let path = meta_path(output);
-    let failed = |error| Failure::output(path.display(), &error);
-    let mut file = PendingFile::create(&path).map_err(failed)?;
-    file.write_all(&meta.text()).map_err(failed)?;
-    file.persist().map_err(failed)?;
+    pending.persist(&kept_files, &path, &meta.text())?;
+    let read = read.iter().map(|&path| path.to_owned());
+    let needed: Vec<PathBuf> = kept_files.into_iter().chain(read).collect();
     remove_all_but(&needed, &replaced)?;
     drop(progress);
     if !arguments.quiet {
         report(&path, kept, removed);
     }
     damaged
+}
+
+/// The files of a run that get their names together, when all of them are complete: until then the files of an older run of that name are whole.
+struct PendingRun {
+    folder: TemporaryFolder,
+}
+
+impl PendingRun {
+    /// The files are made in a folder beside `root`, with which their names are to begin.
+    fn create(root: &Path) -> Result<PendingRun, Failure> {
+        let folder = TemporaryFolder::beside(root);
+        let folder = folder.map_err(|error| Failure::output(root.display(), &error))?;
+        Ok(PendingRun { folder })
+    }
+
+    /// Where a file is made that is to have this path.
+    fn path_of(&self, final_path: &Path) -> PathBuf {
+        self.folder
+            .path()
+            .join(final_path.file_name().unwrap_or_default())
+    }
+
+    /// Gives the files of ranks their names, and the metafile at `meta` last, which tells readers of them.
+    fn persist(self, ranks: &[PathBuf], meta: &Path, text: &[u8]) -> Result<(), Failure> {
+        let written = fs::write(self.path_of(meta), text);
+        written.map_err(|error| Failure::output(meta.display(), &error))?;
+        for path in ranks.iter().map(PathBuf::as_path).chain([meta]) {
+            let named = fs::rename(self.path_of(path), path);
+            named.map_err(|error| Failure::output(path.display(), &error))?;
+        }
+        Ok(())
+    }
 }
 
 /// The files of ranks of the run that has the name `root` already, beside its metafile or in the folders of such a run. Files of another
@@ -226,20 +260,25 @@ fn open(bytes: &[u8]) -> Result<DumpiReader<'_>, trace_formats::dumpi::DumpiErro
     DumpiReader::open(bytes).or_else(|error| DumpiReader::salvage(bytes).map_err(|_| error))
 }
 
+/// Filters the file of a rank into the file `at`, which errors call `output`.
 fn copy(
     bytes: &[u8],
     input: &Path,
     filter: &DumpiFilter,
+    at: &Path,
     output: &Path,
 ) -> Result<Copied, Failure> {
     let bad = |error| Failure::file(input, error);
-    let failed = |error| Failure::file(output, error);
+    let failed = |error| match error {
+        DumpiWriteError::File { error, .. } => Failure::file(output, error),
+        error => Failure::file(output, error),
+    };
     let complete = DumpiReader::open(bytes);
     let reader = match &complete {
         Ok(reader) => reader.clone(),
         Err(_) => open(bytes).map_err(bad)?,
     };
-    let mut writer = FileWriter::create(output, filter.offsets(&reader)).map_err(failed)?;
+    let mut writer = FileWriter::create(at, filter.offsets(&reader)).map_err(failed)?;
     let mut copied = filter.copy(&reader, &mut writer).map_err(failed)?;
     writer
         .finish(&copied.trailer, filter.layout())

@@ -233,3 +233,70 @@ fn a_run_that_replaces_another_has_only_its_own_ranks() {
     assert!(output.status.success() && text.contains("MPI_Barrier"));
     assert_eq!(text.matches("MPI_Barrier").count(), 3, "{text}");
 }
+
+/// All files of the run get their names together: of an older run with the same name none is replaced as long as a file may fail.
+#[test]
+fn an_older_run_stays_whole_when_a_file_cannot_be_written_or_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    run(&folder.join("run"));
+    let files = ["run.meta", "out"].map(|name| folder.join(name).display().to_string());
+    let [input, out] = [&files[0], &files[1]];
+    let barriers = ["--category", "MPI_Barrier", input, out];
+    assert!(filter(&barriers).status.success());
+    let written = || -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        let entries = entries.map(|entry| entry.expect("an entry"));
+        let named = entries.map(|entry| (entry.file_name(), entry.path()));
+        let own = named.filter(|(name, _)| !name.to_string_lossy().starts_with("run"));
+        let mut files: Vec<(String, Vec<u8>)> = own
+            .map(|(name, path)| {
+                let bytes = fs::read(path).expect("a file");
+                (name.to_string_lossy().into_owned(), bytes)
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let before = written();
+    assert_eq!(before.len(), 4);
+
+    let last = bin_path(&folder.join("run"), 2, 4);
+    let offsets = ClockOffsets::default();
+    let mut long = FileWriter::create(&last, offsets).expect("begins");
+    let barrier = by_name("MPI_Barrier").expect("a function").id;
+    for call in 0..2000 {
+        let head = RecordHead {
+            mask: Mask::DEFAULT,
+            thread: 0,
+            cpu: ClockSpan::default(),
+            wall: ClockSpan::from_ns(call, call),
+        };
+        let mut call = long.call(barrier, &head, &[]);
+        call.handle(2);
+        call.end().expect("a call");
+    }
+    let trailer = DumpiTrailer::default();
+    long.finish(&trailer, LIBDUMPI).expect("written");
+    // As on a full disk: the files of the first two ranks fit, the last does not.
+    let mut shell = Command::new("sh");
+    let script = "ulimit -f 16; trap '' XFSZ; exec \"$0\" filter --force \"$1\" \"$2\"";
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_mpitrace"), input, out]);
+    let output = shell.output().expect("runs");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("out-0002.bin: "), "{said}");
+    assert_eq!(written(), before);
+
+    fs::write(&last, "no DUMPI file").expect("written");
+    let output = filter(&["--force", input, out]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("run-0002.bin"));
+    assert_eq!(written(), before);
+
+    run(&folder.join("run"));
+    assert!(filter(&["--force", input, out]).status.success());
+    let after = written();
+    assert_eq!(after.len(), 4);
+    assert!((0..3).all(|rank| after[rank].1 != before[rank].1));
+}
