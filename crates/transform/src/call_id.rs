@@ -50,21 +50,26 @@ impl CallIdCategories {
     pub(super) fn place(&self, category: i32, info: &[u8]) -> Option<usize> {
         let (category, at) = self.categories.get(&category)?;
         let mut place = 0_usize;
-        for kind in category.info_types.get(..*at)? {
-            place += match kind {
-                b'h' => 2,
-                b'd' | b'x' | b'e' => 4,
-                b'l' | b'X' | b'E' => 8,
-                b's' => {
-                    let length = i16::from_be_bytes(*info.get(place..)?.first_chunk()?);
-                    2 + usize::try_from(length).unwrap_or(0)
-                }
-                _ => return None,
-            };
+        for &kind in category.info_types.get(..*at)? {
+            place += value_bytes(kind, info.get(place..)?)?;
         }
         let is_wide = matches!(category.info_types.get(*at), Some(b'l' | b'X'));
         (is_wide && info.len() >= place.checked_add(8)?).then_some(place)
     }
+}
+
+/// Bytes of the value of this type with which an info begins; `None` for a type that is not known and for a text without its length.
+pub(super) fn value_bytes(kind: u8, info: &[u8]) -> Option<usize> {
+    Some(match kind {
+        b'h' => 2,
+        b'd' | b'x' | b'e' => 4,
+        b'l' | b'X' | b'E' => 8,
+        b's' => {
+            let length = i16::from_be_bytes(*info.first_chunk()?);
+            2 + usize::try_from(length).unwrap_or(0)
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod align;
 mod arrows;
 mod call_id;
 mod clog2;
+mod comm_numbers;
 mod composite;
 mod dumpi;
 mod filtered;

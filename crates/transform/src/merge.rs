@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::comm_numbers::{self, CommNumbering};
 use super::io_numbers::{self, InfoRoom, Renumbering};
 use super::views;
 use trace_formats::slog2::LineIdMap;
@@ -31,7 +32,7 @@ pub enum MergeError {
     Lines,
     /// Together they have more categories than there are numbers for them.
     Categories,
-    /// Together they have more CallIDs, files or operations than there are numbers for them.
+    /// Together they have more communicators, CallIDs, files or operations than there are numbers for them.
     Numbers,
 }
 
@@ -41,7 +42,7 @@ impl fmt::Display for MergeError {
             MergeError::Lines => "the line numbers of these traces together exceed 32 bits",
             MergeError::Categories => "the categories of these traces together exceed 32 bits",
             MergeError::Numbers => {
-                "the numbers of CallIDs, files or operations of these traces together exceed the bits that infos have for them"
+                "the numbers of communicators, CallIDs, files or operations of these traces together exceed the bits that there are for them"
             }
         })
     }
@@ -52,7 +53,8 @@ impl std::error::Error for MergeError {}
 /// Traces under each other.
 ///
 /// Categories that are equal in all but number and counts become one; others get a new number where theirs is taken. CallIDs, files and
-/// operations of runs with I/O get other numbers where they are those of another run.
+/// operations of runs with I/O get other numbers where they are those of another run. Communicators of a trace behind the first one get other numbers, its
+/// MPI_COMM_WORLD too if traces before it have ranks.
 pub struct MergedTraces<'s> {
     parts: Vec<(MergeInput<'s>, InputNumbering)>,
     definitions: Definitions,
@@ -64,7 +66,9 @@ struct InputNumbering {
     /// Added to line numbers.
     lines: i64,
     categories: BTreeMap<i32, i32>,
-    /// Numbers in infos.
+    /// Numbers of communicators and ranks.
+    comms: CommNumbering,
+    /// Numbers of CallIDs, files and operations in infos.
     infos: Renumbering,
 }
 
@@ -76,9 +80,12 @@ impl<'s> MergedTraces<'s> {
     pub fn new(parts: Vec<MergeInput<'s>>) -> Result<Self, Stop> {
         let mut definitions = Definitions::default();
         let mut used = BTreeSet::new();
-        let mut numbered: Vec<(MergeInput<'s>, i64, BTreeMap<i32, i32>)> = Vec::new();
+        let mut numbered: Vec<(MergeInput<'s>, i64, BTreeMap<i32, i32>, CommNumbering)> =
+            Vec::new();
         let mut inputs: Vec<(&dyn Source, i32)> = Vec::new();
         let mut next_line: Option<i64> = None;
+        let (mut next_comm, mut has_world) = (0, false);
+        let count = parts.len();
         for part in parts {
             let own = part.source.definitions();
             let ids = || own.lines.iter().map(|line| i64::from(line.id));
@@ -92,23 +99,16 @@ impl<'s> MergedTraces<'s> {
                 definitions.program.clone_from(&own.program);
             }
             let ranks = numbers_from(&definitions.lines, |line| line.rank);
-            let comms = numbers_from(&definitions.lines, |line| line.comm);
+            let comms = CommNumbering::new(own, next_comm, has_world, ranks);
             let actors = ActorNumbers::behind(&definitions.lines, ranks);
-            let is_first = numbered.is_empty();
             definitions.lines.extend(own.lines.iter().map(|line| {
+                let (comm, comm_rank) = comms.of_line(line);
                 Line {
                     // Both bounds were checked.
                     id: (i64::from(line.id) + lines) as i32,
                     rank: line.rank.saturating_add(ranks),
-                    comm: match line.comm {
-                        0 => 0,
-                        _ if is_first => line.comm,
-                        other => other.saturating_add(comms),
-                    },
-                    comm_rank: match line.comm {
-                        0 => line.comm_rank.saturating_add(ranks),
-                        _ => line.comm_rank,
-                    },
+                    comm,
+                    comm_rank,
                     name: named_lane(line)
                         .map(|lane| name_of_lane(actors.moved(lane)))
                         .or_else(|| line.name.clone()),
@@ -116,18 +116,26 @@ impl<'s> MergedTraces<'s> {
                 }
             }));
             let categories = join_categories(&mut definitions, own, &mut used)?;
+            has_world |= own.lines.iter().any(comm_numbers::is_of_world);
+            // Nobody needs the numbers behind those of the last trace.
+            if numbered.len() + 1 < count {
+                let largest = comm_numbers::largest(part.source)?;
+                let behind = comms.behind(largest).ok_or(MergeError::Numbers)?;
+                next_comm = next_comm.max(behind);
+            }
             inputs.push((part.source, ranks));
-            numbered.push((part, lines, categories));
+            numbered.push((part, lines, categories, comms));
         }
         let shifts = io_numbers::shifts(&inputs)?.ok_or(MergeError::Numbers)?;
         let numbered: Vec<_> = numbered
             .into_iter()
             .zip(shifts)
-            .map(|((part, lines, categories), shift)| {
+            .map(|((part, lines, categories, comms), shift)| {
                 let infos = Renumbering::new(part.source, shift);
                 let numbering = InputNumbering {
                     lines,
                     categories,
+                    comms,
                     infos,
                 };
                 (part, numbering)
@@ -272,6 +280,7 @@ impl Source for MergedTraces<'_> {
         let mut losses = Losses::default();
         let mut vertices: Vec<Vertex> = Vec::new();
         let mut room = InfoRoom::default();
+        let mut with_comms = Vec::new();
         for (part, numbering) in &self.parts {
             let found = part.source.for_each(&mut |drawable| {
                 vertices.clear();
@@ -283,9 +292,13 @@ impl Source for MergedTraces<'_> {
                     });
                 }
                 let category = numbering.categories.get(&drawable.category);
+                let info = numbering.infos.info(drawable, &mut room);
+                let changes = numbering
+                    .comms
+                    .info(drawable.category, info, &mut with_comms);
                 put(&Drawable {
                     category: category.copied().unwrap_or(drawable.category),
-                    info: numbering.infos.info(drawable, &mut room),
+                    info: if changes { &with_comms } else { info },
                     vertices: &vertices,
                     ..*drawable
                 })

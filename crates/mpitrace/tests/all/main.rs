@@ -18,6 +18,7 @@ mod join;
 mod json_fields;
 mod links;
 mod matrix;
+mod merged_runs;
 mod mpe1;
 mod odd_input;
 mod only_messages;

@@ -139,7 +139,7 @@ fn merged_lines_stand_under_each_other() {
              [\"file\", \"comm\", \"rank_in_comm\", \"thread\"] \
              [0, 1, 0, 0, 0, 3, 1, 0, 1, 1, 4, 2, 0, 0, 0, 5, 2, 0, 0, 1]",
             "Communicator-Thread View [\"commID\", \"comm_rank\", \"thread\"] \
-             [0, 0, 0, 0, 3, 0, 1, 1, 4, 0, 2, 0, 5, 0, 2, 1]",
+             [0, 0, 0, 0, 3, 0, 1, 1, 4, 1, 0, 0, 5, 1, 0, 1]",
             "Identity Map [\"LineID\"] [0, 0, 3, 3, 4, 4, 5, 5]",
         ]
     );
