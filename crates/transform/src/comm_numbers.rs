@@ -1,7 +1,7 @@
 //! Numbers of communicators and ranks in MPI_COMM_WORLD, kept apart where several traces become one.
 //!
-//! Each trace counts its communicators from 1 and calls its own MPI_COMM_WORLD 0. In one file equal numbers would be taken for one communicator, and the
-//! calls of different runs for calls that wait for each other.
+//! Each trace counts its communicators from 1 and calls its own MPI_COMM_WORLD 0. In one file equal numbers would be taken for one communicator, and
+//! the calls of different runs for calls that wait for each other.
 
 use std::collections::HashMap;
 
@@ -92,8 +92,8 @@ pub(super) struct CommNumbering {
 }
 
 impl CommNumbering {
-    /// The numbering of the trace with these definitions. `next` is the first number of a communicator that no trace before has; `has_world` is whether one of
-    /// these has ranks already.
+    /// The numbering of the trace with these definitions. `next` is the first number of a communicator that no trace before has; `has_world` is whether
+    /// one of these has ranks already.
     pub(super) fn new(
         definitions: &Definitions,
         next: i32,
@@ -136,8 +136,8 @@ impl CommNumbering {
         }
     }
 
-    /// Writes an info of a drawable of this category with the numbers that it has in the merged trace to `out`. Returns false, and writes nothing of use,
-    /// if none of them changes.
+    /// Writes an info of a drawable of this category with the numbers that it has in the merged trace to `out`. Returns false, and writes nothing of
+    /// use, if none of them changes.
     pub(super) fn info(&self, category: i32, info: &[u8], out: &mut Vec<u8>) -> bool {
         if (self.world, self.others, self.ranks) == (0, 0, 0) {
             return false;

@@ -9,11 +9,12 @@ use super::select::{CategoryPattern, NumberRanges, PropertySelection};
 use trace_formats::dumpi::DumpiError;
 use trace_formats::dumpi::functions;
 use trace_formats::dumpi::functions::{ALL_FUNCTIONS, FUNCTION_ENTER, FUNCTION_EXIT, FieldCode};
+use trace_formats::dumpi::matching_order::MatchingOrder;
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::ClockTime;
 use trace_formats::dumpi::types::{
     ANNOTATION, AddressLabel, ClockOffsets, DumpiFooter, DumpiRecord, DumpiTrailer, FOOTER_ENTRIES,
-    Mask, Version,
+    Keyval, MESSAGES_INCOMPLETE, MESSAGES_KEY, Mask, Version,
 };
 use trace_formats::dumpi::value::FieldValue;
 use trace_formats::dumpi::write::{
@@ -302,6 +303,7 @@ impl DumpiFilter {
         let mut seen = DumpiFooter::default();
         let mut regions = BTreeSet::new();
         let mut damage = None;
+        let mut order = MatchingOrder::new(reader);
         for record in reader.records() {
             let record = match record {
                 Ok(record) => record,
@@ -312,6 +314,7 @@ impl DumpiFilter {
             };
             let keep = self.keeps(&record, &functions);
             seen.count(record.function.id, 1, u32::from(!keep));
+            order.take(&record, keep);
             if keep {
                 self.write(&record, writer)?;
                 regions.extend(region(&record));
@@ -334,6 +337,13 @@ impl DumpiFilter {
         };
         let mut trailer = self.trailer(trailer, &seen);
         trailer.address_labels.retain(is_named);
+        // dumpi2dumpi says nothing of it.
+        if order.is_broken() && !reader.lacks_messages() && !self.like_original {
+            trailer.keyvals.push(Keyval {
+                key: MESSAGES_KEY.to_vec(),
+                value: MESSAGES_INCOMPLETE.to_vec(),
+            });
+        }
         Ok(Copied {
             trailer,
             kept,

@@ -47,6 +47,7 @@ mod file;
 pub mod from_text;
 pub mod functions;
 pub mod ids;
+pub mod matching_order;
 pub mod meta;
 pub mod names;
 mod notation;

@@ -423,7 +423,7 @@ impl<'a> DumpiSource<'a> {
 }
 
 /// Functions that receive messages and of whose calls DUMPI holds nothing but when they were.
-const RECEIVES_UNSEEN: [&str; 4] = [
+pub(super) const RECEIVES_UNSEEN: [&str; 4] = [
     "MPI_Mrecv",
     "MPI_Imrecv",
     "MPI_Isendrecv",

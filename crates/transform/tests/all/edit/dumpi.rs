@@ -1,8 +1,12 @@
 //! DUMPI files filtered, against what dumpi2dumpi made of the same.
 
 use test_support::golden;
+use trace_formats::dumpi::DumpiSource;
+use trace_formats::dumpi::functions::by_name;
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::write::DumpiWriter;
+use trace_formats::dumpi::types::{ClockOffsets, ClockSpan, DumpiTrailer, Mask};
+use trace_formats::dumpi::write::{DumpiWriter, LIBDUMPI, RecordHead};
+use trace_model::{Source as _, Topology};
 use transform::{Copied, DumpiFilter, PropertySelection};
 
 fn filtered(input: &[u8], filter: &DumpiFilter) -> (Vec<u8>, Copied) {
@@ -139,4 +143,127 @@ fn calls_are_selected_by_communicator_and_time() {
     window.windows.keep.push((from, to));
     assert_eq!(filtered(&input, &window).1.kept, expected);
     assert!(expected >= 11 && expected < all);
+}
+
+/// Function, start and end, and arguments of a call.
+type Call = (&'static str, [i64; 2], &'static [i32]);
+
+/// A file of calls: function, start and end in ns, and arguments, of which numbers below 0 are the handles -number.
+fn calls_of_rank(calls: &[Call]) -> Vec<u8> {
+    let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("memory");
+    for &(name, [start, stop], arguments) in calls {
+        let head = RecordHead {
+            mask: Mask(Mask::DEFAULT.0 & !Mask::STATUSES),
+            thread: 0,
+            cpu: ClockSpan::default(),
+            wall: ClockSpan::from_ns(start as u64, stop as u64),
+        };
+        let id = by_name(name).expect("a function").id;
+        let mut call = writer.call(id, &head, &[]);
+        for &argument in arguments {
+            match argument {
+                0.. => call.int(argument),
+                _ => call.handle(-argument),
+            };
+        }
+        call.end().expect("a call");
+    }
+    let trailer = DumpiTrailer::default();
+    writer.finish(&trailer, LIBDUMPI).expect("memory").0
+}
+
+/// The arrows of a run of two ranks: when sent and when received, ns after the first call.
+fn arrows(files: &[Vec<u8>; 2]) -> Vec<[i64; 2]> {
+    let [a, b] = files;
+    let source = DumpiSource::new(2, &[(0, a), (1, b)]).expect("a run");
+    let mut arrows = Vec::new();
+    let drawn = source.for_each(&mut |drawable| {
+        if drawable.topology == Topology::Arrow {
+            let times = [0, 1].map(|end| drawable.vertices[end].time * 1e9);
+            arrows.push(times.map(|time| time.round() as i64));
+        }
+        Ok(())
+    });
+    drawn.expect("no error");
+    arrows.sort_unstable();
+    arrows
+}
+
+/// Message n is sent at 1000 n and received at 1000 n + 4500, so that calls of one time are about different messages. Each arrow that is drawn of a
+/// filtered run is one of these.
+#[test]
+fn arrows_of_filtered_runs_are_true() {
+    let run = |own: &[Call]| {
+        let barriers = (0..20).map(|nth| ("MPI_Barrier", [800 * nth, 800 * nth + 1], &[-2][..]));
+        let mut calls: Vec<Call> = barriers.chain(own.iter().copied()).collect();
+        calls.sort_by_key(|call| call.1[1]);
+        calls_of_rank(&calls)
+    };
+    let at = |nth: i64, late: i64| [1000 * nth + late, 1000 * nth + late + 10];
+    let sends: Vec<Call> = (1..=10)
+        .map(|nth| ("MPI_Send", at(nth, 0), &[1, -2, 1, 7, -2][..]))
+        .collect();
+    let receives: Vec<Call> = (1..=10)
+        .map(|nth| ("MPI_Recv", at(nth, 4490), &[1, -2, 0, 7, -2][..]))
+        .collect();
+    let files = [run(&sends), run(&receives)];
+    let is_true = |[sent, received]: &[i64; 2]| received - sent == 4500;
+    let all = arrows(&files);
+    assert!(all.len() == 10 && all.iter().all(is_true), "{all:?}");
+    let kept = |filter: &DumpiFilter| {
+        let files = files.each_ref().map(|file| filtered(file, filter).0);
+        let found = arrows(&files);
+        assert!(found.iter().all(is_true), "{found:?}");
+        let lack = |file: &Vec<u8>| DumpiReader::open(file).expect("opens").lacks_messages();
+        (found.len(), files.each_ref().map(lack))
+    };
+    let window = |from, to| {
+        let mut filter = DumpiFilter::default();
+        filter.windows.keep.push((from, to));
+        filter
+    };
+    assert_eq!(kept(&window(4200, 11_200)), (0, [true, false]));
+    assert_eq!(kept(&window(4200, 99_999)).1, [true, false]);
+    // What is kept is the beginning of all messages, or all of them.
+    assert_eq!(kept(&window(0, 9600)), (5, [false, false]));
+    assert_eq!(kept(&window(900, 99_999)), (10, [false, false]));
+    let without = |name| {
+        let mut filter = DumpiFilter::default();
+        filter.functions.set(name, false).expect("known");
+        filter
+    };
+    assert_eq!(kept(&without("MPI_Barrier")), (10, [false, false]));
+    assert_eq!(kept(&without("MPI_Send")), (0, [false, false]));
+    let middle = DumpiFilter {
+        invert: true,
+        ..window(4200, 5800)
+    };
+    assert_eq!(kept(&middle), (0, [true, true]));
+}
+
+/// The first of two receives is completed after the second one, and its completion is left out: the other one gets the second message all the same.
+#[test]
+fn a_receive_under_way_keeps_its_message() {
+    let send = |nth: i64| {
+        (
+            "MPI_Send",
+            [1000 * nth, 1000 * nth + 10],
+            &[1, -2, 1, 7, -2][..],
+        )
+    };
+    let request: &[i32] = &[1, -2, 0, 7, -2, 5];
+    let receive: &[i32] = &[1, -2, 0, 7, -2];
+    let receives: &[Call] = &[
+        ("MPI_Irecv", [100, 110], request),
+        ("MPI_Recv", [2100, 2500], receive),
+        ("MPI_Wait", [3000, 3500], &[5]),
+    ];
+    let files = [calls_of_rank(&[send(1), send(2)]), calls_of_rank(receives)];
+    let truth = [[900, 3400], [1900, 2400]];
+    assert_eq!(arrows(&files), truth);
+    let mut filter = DumpiFilter::default();
+    filter.windows.keep.push((0, 2900));
+    let files = files.each_ref().map(|file| filtered(file, &filter).0);
+    let found = arrows(&files);
+    assert!(found.iter().all(|arrow| truth.contains(arrow)), "{found:?}");
 }
