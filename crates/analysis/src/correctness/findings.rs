@@ -4,6 +4,7 @@ use super::call::{CallPlace, CommKey, ExchangedBytes, FunctionKey, ObjectKind};
 use super::collective::{Arrival, Difference, Mismatch, Missing, OperationNumber};
 use super::deadlock::{self, Deadlock, MessageState, OutsideCalls, RankEnd};
 use super::failed::FailedCalls;
+use super::left::LeftObjects;
 use super::pass::{Check, CorrectnessPass};
 use super::report::{
     CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
@@ -99,6 +100,9 @@ impl CorrectnessPass {
             ));
         }
         if !self.unchecked.contains_key(&Check::Leaks) {
+            for (kind, why) in std::mem::take(&mut self.unchecked_objects) {
+                self.note_unchecked(format!("{}s never freed: {why}", kind.name()));
+            }
             let ranks = self.ranks;
             for (others, why) in [
                 (
@@ -503,7 +507,8 @@ impl CorrectnessPass {
     fn add_leaks(&self, findings: &mut Vec<Finding>) {
         let mut groups: BTreeMap<(ObjectKind, FunctionKey), (CallPlace, u64, RankSet)> =
             BTreeMap::new();
-        for left in &self.left {
+        let is_known = |left: &&LeftObjects| !self.unchecked_objects.contains_key(&left.kind);
+        for left in self.left.iter().filter(is_known) {
             let known = groups
                 .entry((left.kind, left.first.function))
                 .or_insert_with(|| (left.first, 0, RankSet::default()));

@@ -10,7 +10,7 @@ use super::posted::{PostedReceive, PostedReceives};
 use super::role;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use wrappers::{Class, Function};
+use wrappers::{Class, Function, Kind};
 
 /// A communicator that all its members agree on.
 #[derive(Clone, Debug)]
@@ -64,6 +64,8 @@ pub struct CorrectnessPass {
     pub(super) counts: PassCounts,
     /// Reasons for which parts of the checks are not made.
     pub(super) unchecked: BTreeMap<Check, String>,
+    /// Kinds of objects of which nobody knows whether all were freed, and why.
+    pub(super) unchecked_objects: BTreeMap<ObjectKind, String>,
     pub(super) not_checked: Vec<String>,
     pub(super) ranks: u32,
 }
@@ -170,16 +172,29 @@ impl CorrectnessPass {
     pub fn leave_out_for(&mut self, function: &Function) {
         let makes_communicator = function.class == Class::CommCreate;
         let moves_messages = function.moves_messages();
-        let owns = !function.creates.is_empty() || function.frees.is_some();
         let comes_together = role::comes_together_on(function).is_some();
         let why = format!("calls of {} were counted only", function.name);
         for (check, needs_them) in [
             (Check::Collectives, makes_communicator || comes_together),
             (Check::Messages, makes_communicator || moves_messages),
-            (Check::Leaks, owns || moves_messages),
         ] {
             if needs_them {
                 self.leave_out(check, &why);
+            }
+        }
+        self.leave_out_objects(function, &why);
+    }
+
+    /// Objects of the kinds that a function makes, frees or completes are not looked for among those never freed, and why.
+    pub fn leave_out_objects(&mut self, function: &Function, why: &str) {
+        let is_request = |at: &usize| function.params[*at].kind == Kind::Request;
+        let completed = (0..function.params.len()).filter(is_request);
+        let completed = completed.filter(|_| function.moves_messages());
+        let owned = function.creates.iter().copied().chain(function.frees);
+        for at in owned.chain(completed) {
+            if let Some(kind) = ObjectKind::of(function.params[at].kind) {
+                let reasons = self.unchecked_objects.entry(kind);
+                reasons.or_insert_with(|| why.to_owned());
             }
         }
     }

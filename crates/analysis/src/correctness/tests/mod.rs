@@ -1,5 +1,6 @@
 //! The checks of calls that are made up, of which is known what is wrong.
 
+mod counted_only;
 mod ended_receives;
 mod intercommunicators;
 mod nobody;
