@@ -11,6 +11,14 @@ const LOOKED_AT: usize = 1000;
 /// What clocks of one host may differ by at most, where a rank's own was corrected.
 const CLOCK_DOUBT_NS: i64 = 1_000_000;
 
+/// Messages that are left, to ranks that call MPI_Mrecv or its like.
+const TAKEN_UNSEEN: &str =
+    "message to a rank with receives that DUMPI cannot hold, such as MPI_Mrecv";
+
+/// Receives that are left, from ranks that call MPI_Isendrecv or its like.
+const SENT_UNSEEN: &str =
+    "receive from a rank with sends that DUMPI cannot hold, such as MPI_Isendrecv";
+
 /// Properties that the two ends of a message share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct MessageChannel {
@@ -54,6 +62,8 @@ pub(super) struct RankFacts {
     pub(super) clock: Option<Vec<u8>>,
     /// Whether it calls functions that receive messages and whose arguments DUMPI does not hold, as MPI_Mrecv.
     pub(super) receives_unseen: bool,
+    /// Whether it calls functions that send messages and whose arguments DUMPI does not hold, as MPI_Isendrecv.
+    pub(super) sends_unseen: bool,
 }
 
 /// A receive that took a message.
@@ -96,7 +106,7 @@ pub(super) struct MessagesUnderWay {
     count: u64,
     forgotten: u64,
     /// Receives that were complete before anything was sent that they could have taken.
-    early: Vec<MessageEnd>,
+    early: Vec<(MessageChannel, MessageEnd)>,
     /// Messages that receives took of which the trace tells nothing more.
     taken_unseen: Vec<MessageEnd>,
     /// Messages that are complete, for the caller to take.
@@ -255,7 +265,7 @@ impl MessagesUnderWay {
             // From MPI_PROC_NULL, which not all libraries say in the status.
             let is_early = is_from_anyone && receive.ns.saturating_add(CLOCK_DOUBT_NS) < send.ns;
             if is_early && have_one_clock(&self.ranks, channel) {
-                self.early.push(receive);
+                self.early.push((channel, receive));
                 continue;
             }
             let to = self.ranks.get(&channel.dest);
@@ -351,21 +361,42 @@ impl MessagesUnderWay {
         };
         let all = self.channels.values();
         let all = all.flat_map(move |queues| sends(queues).into_iter().chain(receives(queues)));
-        all.chain(self.early.iter().chain(&self.taken_unseen).copied())
+        let early = self.early.iter().map(|&(_, end)| end);
+        all.chain(early).chain(self.taken_unseen.iter().copied())
     }
 
-    /// Ends that found no other end.
+    /// Ends that found no other end. What a rank may have received or sent by calls of which DUMPI holds no arguments is told as that.
     pub(super) fn losses(&self, losses: &mut Losses) {
-        for queues in self.channels.values() {
-            losses.add("message without a receive", queues.sends.len() as u64);
-            losses.add("receive without a message", queues.receives.len() as u64);
+        for (channel, queues) in &self.channels {
+            losses.add(self.sent_only(channel), queues.sends.len() as u64);
+            losses.add(self.received_only(channel), queues.receives.len() as u64);
         }
-        losses.add("receive without a message", self.early.len() as u64);
-        losses.add("message without a receive", self.taken_unseen.len() as u64);
+        for (channel, _) in &self.early {
+            losses.add(self.received_only(channel), 1);
+        }
+        losses.add(TAKEN_UNSEEN, self.taken_unseen.len() as u64);
         losses.add(
             "receive whose request was freed before it was complete",
             self.forgotten,
         );
+    }
+
+    /// What a message of a channel is called whose receive was not found.
+    fn sent_only(&self, channel: &MessageChannel) -> &'static str {
+        let to = self.ranks.get(&channel.dest);
+        match to.is_some_and(|to| to.receives_unseen) {
+            true => TAKEN_UNSEEN,
+            false => "message without a receive",
+        }
+    }
+
+    /// What a receive from a channel is called whose message was not found.
+    fn received_only(&self, channel: &MessageChannel) -> &'static str {
+        let from = self.ranks.get(&channel.source);
+        match from.is_some_and(|from| from.sends_unseen) {
+            true => SENT_UNSEEN,
+            false => "receive without a message",
+        }
     }
 }
 

@@ -300,16 +300,20 @@ impl<'a> DumpiSource<'a> {
     /// What bears on messages, by rank.
     fn facts(&self) -> HashMap<u32, RankFacts> {
         let is_wall = self.axis == RecordAxis::Wall;
-        let receives = |&category: &i32| {
-            let category = self.definitions.category(category);
-            category.is_some_and(|category| RECEIVES_UNSEEN.contains(&&*category.name.to_str()))
+        let calls = |keys: Option<&HashMap<u64, i32>>, functions: &[&str]| {
+            let is_one = |&category: &i32| {
+                let category = self.definitions.category(category);
+                category.is_some_and(|category| functions.contains(&&*category.name.to_str()))
+            };
+            keys.is_some_and(|keys| keys.values().any(is_one))
         };
         let facts = self.files.iter().enumerate().map(|(place, file)| {
             let host = file.reader.header().map(|header| &header.hostname);
             let keys = self.regions.get(place);
             let facts = RankFacts {
                 clock: host.filter(|host| is_wall && !host.is_empty()).cloned(),
-                receives_unseen: keys.is_some_and(|keys| keys.values().any(receives)),
+                receives_unseen: calls(keys, &RECEIVES_UNSEEN),
+                sends_unseen: calls(keys, &SENDS_UNSEEN),
             };
             (file.rank, facts)
         });
@@ -429,6 +433,9 @@ pub(super) const RECEIVES_UNSEEN: [&str; 4] = [
     "MPI_Isendrecv",
     "MPI_Isendrecv_replace",
 ];
+
+/// Functions that send messages and of whose calls DUMPI holds nothing but when they were.
+const SENDS_UNSEEN: [&str; 2] = ["MPI_Isendrecv", "MPI_Isendrecv_replace"];
 
 impl trace_model::Source for DumpiSource<'_> {
     fn definitions(&self) -> &Definitions {

@@ -114,6 +114,10 @@ impl Rank {
                     key: 7,
                     label: b"MPI_Mrecv".to_vec(),
                 },
+                AddressLabel {
+                    key: 8,
+                    label: b"MPI_Isendrecv".to_vec(),
+                },
             ],
             ..DumpiTrailer::default()
         };

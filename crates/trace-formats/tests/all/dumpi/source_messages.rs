@@ -111,6 +111,36 @@ fn a_receive_takes_the_message_of_its_size_where_others_are_not_seen() {
     assert_eq!(sizes(false), [4]);
 }
 
+/// Ends that are left may belong to calls that DUMPI cannot hold: they are not told as faults of the program.
+#[test]
+fn what_may_belong_to_calls_that_dumpi_cannot_hold_is_told_as_that() {
+    let losses = |label: Option<u64>| {
+        let (mut one, mut other) = (Rank::new(), Rank::new());
+        if let Some(key) = label {
+            one.call("Function_enter", &|c| _ = c.u64(key))
+                .call("Function_exit", &|c| _ = c.u64(key));
+        }
+        other.send(0, 3, WORLD).send(0, 4, WORLD);
+        other.recv((0, 5), WORLD, Some((0, 5)));
+        run(vec![one, other]).losses
+    };
+    let (message, receive) = ("message without a receive", "receive without a message");
+    let unseen_receive =
+        "message to a rank with receives that DUMPI cannot hold, such as MPI_Mrecv";
+    let unseen_send =
+        "receive from a rank with sends that DUMPI cannot hold, such as MPI_Isendrecv";
+    for (label, expected) in [
+        (None, [(message, 2), (receive, 1)]),
+        // MPI_Mrecv, and MPI_Isendrecv, which sends, too.
+        (Some(7), [(unseen_receive, 2), (receive, 1)]),
+        (Some(8), [(unseen_receive, 2), (unseen_send, 1)]),
+    ] {
+        let found = losses(label);
+        let found: Vec<(&str, u64)> = found.iter().collect();
+        assert_eq!(found, expected, "{label:?}");
+    }
+}
+
 #[test]
 fn persistent_requests_and_sendrecv_move_messages_too() {
     let side = |peer: i32| {
