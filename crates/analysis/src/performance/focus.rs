@@ -16,6 +16,8 @@ pub(super) struct Focus {
     /// Whether a rank has left MPI_Init, and whether one has come to MPI_Finalize.
     pub has_begin: bool,
     pub has_end: bool,
+    /// When a rank left MPI_Init first.
+    pub first_init_end: Option<f64>,
 }
 
 impl Focus {
@@ -34,6 +36,7 @@ impl Focus {
             is_automatic: ranges.is_empty(),
             has_begin: false,
             has_end: false,
+            first_init_end: None,
         }
     }
 

@@ -463,6 +463,7 @@ impl<'a> WaitPass<'a> {
                 self.in_init -= 1;
                 if self.focus.is_automatic && !self.focus.has_end {
                     self.restart = Some(time);
+                    self.focus.first_init_end.get_or_insert(time);
                 }
             }
         }

@@ -127,6 +127,8 @@ pub struct FocusTimes {
     pub before: f64,
     /// From the end of the focus to that of the trace.
     pub after: f64,
+    /// From the first end of MPI_Init to the last one, if the focus begins there; else 0.
+    pub init_spread: f64,
     /// Whether it is the time between MPI_Init and MPI_Finalize; else it was chosen, or the trace has no such calls.
     pub is_between_init_and_finalize: bool,
 }

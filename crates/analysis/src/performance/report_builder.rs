@@ -156,6 +156,10 @@ impl ReportBuilder<'_, '_> {
         let bounds = self.pass.bounds;
         // Negative for a focus of no length before the input.
         let before = Some(focus.from - bounds.earliest).filter(|before| before.is_finite());
+        let is_between_init_and_finalize = focus.is_automatic && focus.has_begin && focus.has_end;
+        let first = focus
+            .first_init_end
+            .filter(|_| is_between_init_and_finalize);
         FocusTimes {
             from: focus.from,
             to: focus.to,
@@ -163,7 +167,8 @@ impl ReportBuilder<'_, '_> {
             ranges: focus.ranges().len(),
             before: before.unwrap_or(0.0),
             after: (bounds.latest - focus.to).max(0.0),
-            is_between_init_and_finalize: focus.is_automatic && focus.has_begin && focus.has_end,
+            init_spread: first.map_or(0.0, |first| (focus.from - first).max(0.0)),
+            is_between_init_and_finalize,
         }
     }
 

@@ -138,16 +138,22 @@ impl PerformanceReport {
         })
     }
 
-    /// That the numbers are about the lesser part of the run only, as a rank came to MPI_Finalize early.
-    pub fn early_end(&self) -> Option<String> {
+    /// That the numbers are about the lesser part of the run only, as a rank left MPI_Init late, or came to MPI_Finalize early.
+    pub fn lesser_part(&self) -> Option<String> {
         let focus = &self.focus;
-        let is_early = focus.is_between_init_and_finalize && focus.after > focus.seconds;
-        is_early.then(|| {
-            format!(
-                "This is about {} only: a rank came to MPI_Finalize {} before the end of the run.",
-                duration(focus.seconds),
-                duration(focus.after)
-            )
+        let matters = |seconds| focus.is_between_init_and_finalize && seconds > focus.seconds;
+        let late = matters(focus.init_spread).then(|| {
+            let spread = duration(focus.init_spread);
+            format!("the last MPI_Init ended {spread} after the first one")
+        });
+        let early = matters(focus.after).then(|| {
+            let after = duration(focus.after);
+            format!("a rank came to MPI_Finalize {after} before the end of the run")
+        });
+        let reasons: Vec<String> = late.into_iter().chain(early).collect();
+        (!reasons.is_empty()).then(|| {
+            let about = duration(focus.seconds);
+            format!("This is about {about} only: {}.", reasons.join(", and "))
         })
     }
 
@@ -193,7 +199,7 @@ impl PerformanceReport {
         let messages = self.unmatched_messages();
         let all = [
             self.lost_ranks(),
-            self.early_end(),
+            self.lesser_part(),
             messages,
             unseen,
             threads,

@@ -464,6 +464,30 @@ fn probes_wait_for_what_is_received_after_another_message() {
     }
 }
 
+/// All ranks but the first are in MPI_Init for 100 ticks more, as those of a spawned program.
+#[test]
+fn late_ends_of_init_are_told() {
+    let report_of = |late: u64| {
+        let mut run = Simulated::default();
+        for rank in 1..RANKS {
+            run.call("MPI_Init", rank, 0, late, None);
+        }
+        for rank in 0..RANKS {
+            run.call("MPI_Finalize", rank, 150, 155, None);
+        }
+        run.call("MPI_Init", 0, 0, 8, None);
+        run.drawables
+            .sort_by(|a, b| a.2[0].time.total_cmp(&b.2[0].time));
+        analysed(&run, &[])
+    };
+    let report = report_of(108);
+    assert_eq!(report.focus.init_spread, 100.0 * TICK);
+    assert_eq!(report.focus.seconds, 42.0 * TICK);
+    let told = report.lesser_part().expect("a sentence");
+    assert!(told.contains("the last MPI_Init ended"), "{told}");
+    assert_eq!(report_of(8).lesser_part(), None);
+}
+
 /// Of ranks that compute 20, 40, 60 and 80 ticks before each barrier, the last one computes 50 if all compute as long as the mean.
 #[test]
 fn balanced_ranks_would_take_the_mean() {

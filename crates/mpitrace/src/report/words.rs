@@ -61,7 +61,7 @@ pub fn verdict(report: &PerformanceReport) -> String {
     let has_threads = report.threads > report.ranks;
     let mut sentences = Vec::new();
     sentences.extend(report.lost_ranks());
-    sentences.extend(report.early_end());
+    sentences.extend(report.lesser_part());
     sentences.extend(report.unmatched_messages());
     let who = match has_threads {
         true => "The main threads of the ranks",
@@ -354,5 +354,18 @@ mod tests {
         (report.focus.seconds, report.focus.after) = (1.0, 9.0);
         let early = verdict(&report);
         assert!(early.starts_with("This is about 1.00 s only"), "{early}");
+        assert!(!early.contains("MPI_Init"), "{early}");
+        // As where worlds join: the ranks of the second one start while the first works.
+        report.focus.init_spread = 5.5;
+        let both = verdict(&report);
+        let words = "only: the last MPI_Init ended 5.50 s after the first one, and a rank came to MPI_Finalize 9.00 s before the end of the run. ";
+        assert!(both.contains(words), "{both}");
+        report.focus.after = 0.5;
+        let late = verdict(&report);
+        assert!(late.contains("5.50 s after the first one. "), "{late}");
+        // Start-up of all ranks together is not a part of the run that is missed.
+        (report.focus.init_spread, report.focus.before) = (0.1, 5.0);
+        let all = verdict(&report);
+        assert!(!all.contains("This is about"), "{all}");
     }
 }
