@@ -9,6 +9,7 @@ use blockfile::record::Record as Call;
 use trace_formats::clog2::states::{CallDetails, CompletedNumbers, PreparedNumber};
 use unify::lanes::StartedKind;
 use unify::plan::FunctionPlan;
+use unify::wildcards::ReceivedMessage;
 
 /// Stands in place of a number that is not known.
 const UNKNOWN: i32 = -1;
@@ -66,6 +67,11 @@ impl ProcessWalk<'_> {
             }
             Some(CompletedNumbers::List) => {
                 push_text(details, self.numbers.completed_text());
+            }
+        }
+        if wanted.asks_for {
+            for number in self.asked_for(plan, call) {
+                push_int(details, number.filter(|&number| number >= 0));
             }
         }
         if wanted.handle {
@@ -128,6 +134,30 @@ impl ProcessWalk<'_> {
         if wanted.makes {
             self.push_communicator(details, plan, call);
         }
+    }
+
+    /// Rank of the sender and tag of the message that a call asks for, a receive by its request; the rank as the timeline of the message has ranks.
+    /// Negative numbers are wildcards.
+    fn asked_for(&self, plan: Option<&FunctionPlan<'_>>, call: &Call<'_>) -> [Option<i64>; 2] {
+        let asked = plan.and_then(|plan| match plan.request() {
+            Some(request) => {
+                let operation = self.requests.get(plan.handle(call.payload, request)?)?;
+                Some((operation.comm?, operation.recv?.wanted()))
+            }
+            None => {
+                let comm = self
+                    .handles
+                    .lookup(plan.handle(call.payload, plan.comm?)?)?;
+                let (source, tag) = plan.envelope?;
+                let int = |at| plan.int(call.payload, at);
+                let (source, tag) = (int(source)?, int(tag)?);
+                Some((comm, ReceivedMessage { source, tag }))
+            }
+        });
+        let Some((comm, ReceivedMessage { source, tag })) = asked else {
+            return [None; 2];
+        };
+        [self.shown_partner(comm, source).map(i64::from), Some(tag)]
     }
 
     /// Bytes of a call; `None` where they are not known.

@@ -346,6 +346,18 @@ impl ProcessWalk<'_> {
         self.message(comm, thread, (msg_etype::RECV, ahead), (source, tag, bytes));
     }
 
+    /// Rank of a partner as the timeline of the message has ranks: in its communicator, or in MPI_COMM_WORLD if that has no timeline of its own. `None`
+    /// if there is no such rank.
+    pub(super) fn shown_partner(&self, comm: CommId, partner: i64) -> Option<i32> {
+        let partners = self.scan.comms.get(comm)?.partners();
+        let rank = *partners.get(usize::try_from(partner).ok()?)?;
+        // A message from outside MPI_COMM_WORLD has its other end in the trace of another one.
+        match self.places.get(comm).folded {
+            true => Some(rank).filter(|&rank| rank >= 0),
+            false => i32::try_from(partner).ok(),
+        }
+    }
+
     /// A message is sent or received: its event, and by how many places a receive is ahead of its turn; partner, tag and bytes.
     pub(super) fn message(
         &mut self,
@@ -360,15 +372,7 @@ impl ProcessWalk<'_> {
             return;
         }
         let place = comm.map(|id| (id, self.places.get(id)));
-        let rank = place.and_then(|(id, place)| {
-            let partners = self.scan.comms.get(id)?.partners();
-            let rank = *partners.get(usize::try_from(partner).ok()?)?;
-            // A message from outside MPI_COMM_WORLD has its other end in the trace of another one.
-            match place.folded {
-                true => Some(rank).filter(|&rank| rank >= 0),
-                false => i32::try_from(partner).ok(),
-            }
-        });
+        let rank = comm.and_then(|id| self.shown_partner(id, partner));
         let (Some((_, place)), Some(rank)) = (place, rank) else {
             self.notes.unknown_messages += 1;
             return;

@@ -163,6 +163,8 @@ pub struct FunctionPlan<'t> {
     pub role: CallRole,
     /// The communicator the call is drawn on.
     pub comm: Option<ParameterIndex>,
+    /// Sender and tag of the message that the call asks for.
+    pub envelope: Option<(ParameterIndex, ParameterIndex)>,
     /// The message that the call sends.
     pub send: Option<SendPart>,
     /// The message that the call receives.
@@ -253,6 +255,7 @@ impl<'t> FunctionPlan<'t> {
                 _ => !matches!(role, CallRole::Plain | CallRole::Start { .. }),
             },
             comm: function.comm(),
+            envelope,
             send,
             recv,
             status: first(Kind::Status),

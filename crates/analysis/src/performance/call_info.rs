@@ -9,6 +9,9 @@ use wrappers::ToldBytes;
 /// Numbers that one text names at most.
 const MAX_NAMED: usize = 1 << 16;
 
+/// Number of MPI_COMM_WORLD in DUMPI.
+const DUMPI_WORLD: i64 = 2;
+
 /// A value of an info that matters.
 #[derive(Clone, Copy, Debug)]
 enum NamedValue {
@@ -28,11 +31,14 @@ enum NamedValue {
     Bytes,
     Received,
     Sent,
+    Source,
+    Tag,
+    DumpiComm,
 }
 
 impl NamedValue {
     /// The values by their names, as keys end. Arguments of DUMPI's calls have the last two.
-    const NAMES: [(&[u8], NamedValue); 18] = [
+    const NAMES: [(&[u8], NamedValue); 21] = [
         (b"root=", NamedValue::Root),
         (b"request=", NamedValue::Request),
         (b"completes=", NamedValue::Completes),
@@ -51,6 +57,9 @@ impl NamedValue {
         (b"bytes=", NamedValue::Bytes),
         (b"received=", NamedValue::Received),
         (b"sent=", NamedValue::Sent),
+        (b"source=", NamedValue::Source),
+        (b"tag=", NamedValue::Tag),
+        (b"comm=", NamedValue::DumpiComm),
     ];
 
     /// The value that a key names.
@@ -60,12 +69,23 @@ impl NamedValue {
         found.map(|(_, value)| *value)
     }
 
-    fn is_of_bytes(self) -> bool {
-        matches!(
-            self,
-            NamedValue::Bytes | NamedValue::Received | NamedValue::Sent
-        )
+    /// Whether calls of this kind need the value.
+    fn matters(self, use_of: InfoUse) -> bool {
+        match self {
+            NamedValue::Bytes | NamedValue::Received | NamedValue::Sent => use_of.moves_data,
+            NamedValue::Source | NamedValue::Tag | NamedValue::DumpiComm => use_of.asks_for_message,
+            _ => true,
+        }
     }
+}
+
+/// What infos of a category are read for, beside what those of all are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InfoUse {
+    /// The calls are collective operations, whose bytes matter.
+    pub moves_data: bool,
+    /// The calls post receives, or look for messages: senders and tags matter.
+    pub asks_for_message: bool,
 }
 
 /// Reads the infos of a category.
@@ -114,14 +134,16 @@ pub(super) struct CallInfo {
     pub prepared: Option<u32>,
     pub started: Option<Box<StartedRequests>>,
     pub made: Option<Box<MadeComm>>,
+    /// Rank of the sender and tag of the message that the call asks for; −1 for any.
+    pub asked: Option<[i32; 2]>,
     /// Bytes of a collective operation.
     pub told: ToldBytes,
 }
 
 impl InfoReader {
-    /// `moves_data`: whether the calls are collective operations, whose bytes matter.
-    pub(super) fn of(category: &Category, moves_data: bool) -> InfoReader {
-        let matters = |value: &NamedValue| moves_data || !value.is_of_bytes();
+    /// For calls of this category.
+    pub(super) fn of(category: &Category, use_of: InfoUse) -> InfoReader {
+        let matters = |value: &NamedValue| value.matters(use_of);
         InfoReader {
             values: ChosenValues::of(category, |key| NamedValue::of(key).filter(matters)),
         }
@@ -157,6 +179,7 @@ impl CallInfo {
             prepared,
             started,
             made,
+            asked,
             told,
         } = self;
         *root = None;
@@ -169,6 +192,7 @@ impl CallInfo {
         *prepared = None;
         *started = None;
         *made = None;
+        *asked = None;
         *told = ToldBytes::default();
     }
 
@@ -186,6 +210,19 @@ impl CallInfo {
             NamedValue::Bytes => self.told.bytes = u64::try_from(number).ok(),
             NamedValue::Received => self.told.received = u64::try_from(number).ok(),
             NamedValue::Sent => self.told.sent = u64::try_from(number).ok(),
+            NamedValue::Source => self.asked = signed.map(|source| [source, -1]),
+            // DUMPI counts ranks in the communicator of the call, and its messages have those of MPI_COMM_WORLD.
+            NamedValue::DumpiComm => {
+                if let Some(asked) = self.asked.as_mut().filter(|_| number != DUMPI_WORLD) {
+                    asked[0] = -1;
+                }
+            }
+            // A tag alone is that of what is sent.
+            NamedValue::Tag => {
+                if let Some(asked) = &mut self.asked {
+                    asked[1] = signed.unwrap_or(-1);
+                }
+            }
             NamedValue::Makes => {
                 if let Some(number @ 0..) = signed {
                     self.made = Some(Box::new(MadeComm {
@@ -277,13 +314,20 @@ mod tests {
             category.set_info_format(format);
             category
         };
-        let numbers = b"root=%l, request=%l, handle=%l, target=%l, exclusive=%l, prepared=%l, makes=%l, bytes=%l, received=%l, sent=%l";
+        let numbers = b"root=%l, request=%l, handle=%l, target=%l, exclusive=%l, prepared=%l, makes=%l, bytes=%l, received=%l, sent=%l, source=%l, tag=%l";
         let mut info = InfoWriter::default();
-        for _ in 0..10 {
+        for _ in 0..12 {
             info.long(1);
         }
         let mut found = CallInfo::default();
-        InfoReader::of(&category(numbers), true).read(info.bytes(), &mut found);
+        let use_of = InfoUse {
+            moves_data: true,
+            asks_for_message: true,
+        };
+        let read = |format: &[u8], info: &[u8], found: &mut CallInfo| {
+            InfoReader::of(&category(format), use_of).read(info, found);
+        };
+        read(numbers, info.bytes(), &mut found);
         let told = Some(1);
         let all = ToldBytes {
             bytes: told,
@@ -291,16 +335,17 @@ mod tests {
             sent: told,
         };
         assert_eq!((found.root, found.told), (Some(1), all));
+        assert_eq!(found.asked, Some([1, 1]));
         let mut texts = InfoWriter::default();
         texts.text(b"3").text(b"4");
-        InfoReader::of(&category(b"completes=%s, ranks=%s"), true).read(texts.bytes(), &mut found);
+        read(b"completes=%s, ranks=%s", texts.bytes(), &mut found);
         let expected = CallInfo {
             completes: vec![3],
             ranks: vec![4],
             ..CallInfo::default()
         };
         assert_eq!(found, expected);
-        InfoReader::of(&category(b""), true).read(&[], &mut found);
+        read(b"", &[], &mut found);
         assert_eq!(found, CallInfo::default());
     }
 }

@@ -13,7 +13,7 @@ use super::lane::{
     BegunCall, EndedProbe, LineUse, OneSidedCall, OpenCall, PostedReceive, PreparedOperation,
     RankRequests, WaitEnd,
 };
-use super::message::{EndedCall, SenderCall, is_clearly_later};
+use super::message::{EndedCall, MessageEnvelope, SenderCall, is_clearly_later};
 use super::pass::{WaitPass, region_place};
 use super::role::{CategoryRole, Needs, OneSidedStep};
 use super::unseen::Gap;
@@ -75,6 +75,11 @@ impl WaitPass<'_> {
             lane: line.lane,
             clocks,
         };
+        call.asked = found.asked.map(|[source, tag]| MessageEnvelope {
+            comm: line.comm,
+            source,
+            tag,
+        });
         match role {
             CategoryRole::Collective(collective) => {
                 let moved = self.moved(line, category, collective, &found);
@@ -135,6 +140,7 @@ impl WaitPass<'_> {
         let posted = PostedReceive {
             time: arrival.time,
             clocks: arrival.clocks,
+            asked: call.asked,
         };
         let requests = self.requests_of(lane);
         for &request in receives.iter().chain(&info.request) {
@@ -200,7 +206,8 @@ impl WaitPass<'_> {
         for request in &call.completes {
             call.posted.extend(requests.posted.remove(request));
             if let Some(message) = requests.sends.remove(request) {
-                self.messages.get_mut(message).sender = SenderCall::Open(call.begun.serial);
+                self.messages.get_mut(message).sender =
+                    SenderCall::Open(call.begun.line.lane, call.begun.serial);
                 call.sends.push(message);
             }
         }
@@ -276,7 +283,7 @@ impl WaitPass<'_> {
         for &at in &call.sends {
             let message = self.messages.get_mut(at);
             // The place may have another message by now.
-            if message.sender == SenderCall::Open(call.begun.serial) {
+            if message.sender == SenderCall::Open(lane_number, call.begun.serial) {
                 message.sender = SenderCall::Ended(ended);
             }
         }
@@ -307,6 +314,7 @@ impl WaitPass<'_> {
                 place: call.place(),
                 enter: call.begun.enter,
                 leave: time,
+                asked: call.asked,
                 clocks: [call.begun.clocks, lane.clocks],
             }));
         }

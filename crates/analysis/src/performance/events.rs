@@ -35,8 +35,10 @@ pub(super) enum Event {
         from: u32,
         to: u32,
         place: u32,
-        /// Place of the line that it leaves.
-        line: u32,
+        /// Places of the lines that it leaves, and that it arrives at.
+        lines: [u32; 2],
+        /// Its tag; negative if that is not known.
+        tag: i32,
         /// Bytes of the message; `None` if they are not known.
         bytes: Option<u64>,
     },
@@ -131,7 +133,8 @@ struct HeldMessage {
     from: u32,
     to: u32,
     end: f64,
-    line: u32,
+    lines: [u32; 2],
+    tag: i32,
     bytes: Option<u64>,
 }
 
@@ -150,7 +153,7 @@ pub(super) struct CategoryUse<'a> {
 #[derive(Debug)]
 pub(super) struct EventOrder<'a> {
     categories: Vec<CategoryUse<'a>>,
-    /// Tag and size of messages, by category; empty if they do not matter.
+    /// Tag and size of messages, by category.
     message_values: Vec<ChosenValues<MessageField>>,
     category_places: NumberMap<u32>,
     /// Places of lines, and their lanes, by the numbers of the lines.
@@ -201,11 +204,6 @@ impl<'a> EventOrder<'a> {
             comm_names: CommNames::default(),
             bounds: TimeBBox::EMPTY,
         }
-    }
-
-    /// The bytes of messages are not told.
-    pub(super) fn leave_out_sums(&mut self) {
-        self.message_values.clear();
     }
 
     /// Takes the next drawable in order of beginnings. Puts what happens until then into the batch, and the begin of a state.
@@ -292,10 +290,10 @@ impl<'a> EventOrder<'a> {
         }
         if (drawable.topology, role) == (Topology::Arrow, CategoryRole::Message)
             && let Some(&(line, from)) = self.lines.get(first.line)
-            && let Some(&(_, to)) = self.lines.get(last.line)
+            && let Some(&(to_line, to)) = self.lines.get(last.line)
         {
-            let values = self.message_values.get(category as usize);
-            let bytes = values.and_then(|values| message_bytes(values, drawable.info));
+            let values = &self.message_values[category as usize];
+            let (tag, bytes) = tag_and_bytes(values, drawable.info);
             self.counts.messages += 1;
             self.counts.message_bytes += bytes.unwrap_or(0);
             self.counts.backward_messages += u64::from(is_backward);
@@ -304,7 +302,8 @@ impl<'a> EventOrder<'a> {
                 from,
                 to,
                 end,
-                line,
+                lines: [line, to_line],
+                tag,
                 bytes,
             });
         }
@@ -349,7 +348,8 @@ impl<'a> EventOrder<'a> {
                 from: held.from,
                 to: held.to,
                 place,
-                line: held.line,
+                lines: held.lines,
+                tag: held.tag,
                 bytes: held.bytes,
             });
             self.sent += 1;
@@ -359,19 +359,19 @@ impl<'a> EventOrder<'a> {
     }
 }
 
-/// Bytes of a message; `None` if its info does not have both tag and size.
-fn message_bytes(values: &ChosenValues<MessageField>, info: &[u8]) -> Option<u64> {
-    let (mut has_tag, mut size) = (false, None);
+/// Tag of a message, negative if its info has none, and its bytes; `None` if its info does not have both tag and size.
+fn tag_and_bytes(values: &ChosenValues<MessageField>, info: &[u8]) -> (i32, Option<u64>) {
+    let (mut tag, mut size) = (None, None);
     values.read(info, |field, value| {
         let InfoValue::Integer(number) = value else {
             return;
         };
         match field {
-            MessageField::Tag => has_tag = i32::try_from(number).is_ok(),
+            MessageField::Tag => tag = i32::try_from(number).ok(),
             MessageField::Size => size = u64::try_from(number).ok(),
         }
     });
-    size.filter(|_| has_tag)
+    (tag.unwrap_or(-1), tag.and(size))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::clocks::ReplayClocks;
 use super::collective::RankInOperation;
 use super::history::{RecentHistory, RootCause};
+use super::message::MessageEnvelope;
 use super::prefetch::prefetch;
 use super::role::{CategoryRole, CollectiveRole, OneSidedStep};
 use super::unseen::Gap;
@@ -52,6 +53,8 @@ impl WaitEnd {
 pub(super) struct PostedReceive {
     pub time: f64,
     pub clocks: ReplayClocks,
+    /// What it asks for; `None` if the trace does not tell that.
+    pub asked: Option<MessageEnvelope>,
 }
 
 /// A call that only looked for a message, and found one of several.
@@ -60,6 +63,8 @@ pub(super) struct EndedProbe {
     pub place: CallPlace,
     pub enter: f64,
     pub leave: f64,
+    /// What it looked for; `None` if the trace does not tell that.
+    pub asked: Option<MessageEnvelope>,
     /// Clocks when it began and when it ended, without a wait.
     pub clocks: [ReplayClocks; 2],
 }
@@ -100,6 +105,8 @@ pub(super) struct OpenCall {
     pub first_transfer: Option<f64>,
     /// Messages that the call sends.
     pub sends: Vec<u32>,
+    /// What message the call asks for; `None` if the trace does not tell that.
+    pub asked: Option<MessageEnvelope>,
     /// Requests that the call completes.
     pub completes: Vec<u32>,
     /// Requests that the call starts and that may send, the first one at the end.
@@ -109,6 +116,9 @@ pub(super) struct OpenCall {
     /// The posted receives that the call completes, the one that was posted first at the end.
     pub posted: Vec<PostedReceive>,
 }
+
+/// Receives of a call that are compared with a message at most, to find the one that got it.
+const MAX_COMPARED: usize = 1024;
 
 /// What is known of a call when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +150,7 @@ impl OpenCall {
             file_access: None,
             first_transfer: None,
             sends: Vec::new(),
+            asked: None,
             completes: Vec::new(),
             starts: Vec::new(),
             one_sided: None,
@@ -160,6 +171,7 @@ impl OpenCall {
             file_access,
             first_transfer,
             sends,
+            asked,
             completes,
             starts,
             one_sided,
@@ -174,10 +186,36 @@ impl OpenCall {
         *file_access = None;
         *first_transfer = None;
         sends.clear();
+        *asked = None;
         completes.clear();
         starts.clear();
         *one_sided = None;
         posted.clear();
+    }
+
+    /// Takes out, of the receives that the call completes, the one that got this message: of those that asked for such a one, the one that said most
+    /// about it, and of several the one that was posted first. If none did, the one that was posted first of all.
+    pub(super) fn take_posted(&mut self, message: &MessageEnvelope) -> Option<PostedReceive> {
+        let mut found: Option<(u32, usize)> = None;
+        let compared = (0..self.posted.len()).rev().take(MAX_COMPARED);
+        for at in compared {
+            let likeness = match &self.posted[at].asked {
+                Some(asked) => asked.likeness(message),
+                None => Some(0),
+            };
+            if let Some(likeness) = likeness
+                && found.is_none_or(|(most, _)| likeness > most)
+            {
+                found = Some((likeness, at));
+                if likeness == MessageEnvelope::SAME {
+                    break;
+                }
+            }
+        }
+        match found {
+            Some((_, at)) => Some(self.posted.remove(at)),
+            None => self.posted.pop(),
+        }
     }
 
     pub(super) fn place(&self) -> CallPlace {

@@ -30,14 +30,46 @@ pub(super) fn is_clearly_later(posted: f64, enter: f64, sent: f64) -> bool {
     posted - sent > CHANCE * (sent - enter).max(0.0)
 }
 
+/// What a message is told from others by, or what a receive or probe asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MessageEnvelope {
+    /// Place of the receiver's communicator among those of the trace.
+    pub comm: u32,
+    /// Rank of the sender in the communicator; negative for any, or if that is not known.
+    pub source: i32,
+    /// Tag; negative for any, or if that is not known.
+    pub tag: i32,
+}
+
+impl MessageEnvelope {
+    /// The likeness of a message to a receive that asked for this message alone.
+    pub(super) const SAME: u32 = 3;
+
+    /// How much of what is asked for a message is known to have; `None` if it is another one. The communicator of a persistent receive is not
+    /// known where it is started, so that one alone makes no other message of it.
+    pub(super) fn likeness(&self, message: &MessageEnvelope) -> Option<u32> {
+        let part = |asked: i32, got: i32| match asked < 0 || got < 0 {
+            true => Some(0),
+            false => (asked == got).then_some(1),
+        };
+        let comm = u32::from(self.comm == message.comm);
+        Some(comm + part(self.source, message.source)? + part(self.tag, message.tag)?)
+    }
+
+    /// Whether a call that looks for a message may find this one.
+    pub(super) fn is_found_by(&self, asked: Option<&MessageEnvelope>) -> bool {
+        asked.is_none_or(|asked| asked.comm == self.comm && asked.likeness(self).is_some())
+    }
+}
+
 /// The call that is over when the message is: a blocking send, or the one that completes its request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum SenderCall {
     /// None, or one that the trace does not tell.
     #[default]
     Unknown,
-    /// Running, with this serial number.
-    Open(u64),
+    /// Running on this lane, with this serial number.
+    Open(u32, u64),
     /// Over.
     Ended(EndedCall),
 }
@@ -49,6 +81,7 @@ pub(super) struct TravellingMessage {
     pub to: u32,
     /// When the call began that sends it.
     pub sent: f64,
+    pub envelope: MessageEnvelope,
     pub clocks: ReplayClocks,
     pub sender: SenderCall,
     /// The request that stands for sending it.
@@ -161,16 +194,25 @@ impl IncomingMessages {
         }
         None
     }
-    /// What a call found that looked for a message during this time. A message that had been there most of the time did not end it if another
-    /// one came just before the end.
+    /// What a call found that looked for a message during this time. Of what one sender sends to it with a tag that it asks for, it finds the first. Of
+    /// several senders, a message that had been there most of the time did not end the call if another one came just before the end.
     pub(super) fn probed(
         &self,
         messages: &TravellingMessages,
+        asked: Option<&MessageEnvelope>,
         (enter, leave): (f64, f64),
     ) -> Probed {
         let recent = self.waiting.iter().rev().take(MAX_PROBED);
         let alive = recent.filter(|Reverse(incoming)| messages.is_alive(incoming));
-        let sent = alive.map(|Reverse(incoming)| (messages.get(incoming.at).sent, incoming.at));
+        let sent = alive
+            .filter(|Reverse(incoming)| messages.get(incoming.at).envelope.is_found_by(asked))
+            .map(|Reverse(incoming)| (messages.get(incoming.at).sent, incoming.at));
+        if asked.is_some_and(|asked| asked.source >= 0) {
+            let first = sent
+                .filter(|&(sent, _)| sent > enter && sent < leave)
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            return first.map_or(Probed::Nothing, |(_, at)| Probed::Message(at));
+        }
         let mut latest: Option<(f64, u32)> = None;
         let mut second = f64::NEG_INFINITY;
         for (sent, at) in sent.filter(|&(sent, _)| sent > enter && sent < leave) {
@@ -208,6 +250,11 @@ mod tests {
                     from: 1,
                     to: 0,
                     sent,
+                    envelope: MessageEnvelope {
+                        comm: 0,
+                        source: 1,
+                        tag: 7,
+                    },
                     clocks: ReplayClocks::default(),
                     sender: SenderCall::Unknown,
                     request: None,
@@ -216,7 +263,7 @@ mod tests {
                 messages.put(at, message);
                 incoming.add(u64::from(at), at, &messages);
             }
-            incoming.probed(&messages, (10.0, 40.0))
+            incoming.probed(&messages, None, (10.0, 40.0))
         };
         assert_eq!(found(&[1.0, 9.0, 41.0]), Probed::Nothing);
         assert_eq!(found(&[1.0, 11.0, 41.0]), Probed::Message(1));

@@ -2,7 +2,7 @@
 //! where it ends.
 
 use super::by_file::SumsOfFiles;
-use super::call_info::{CallInfo, InfoReader};
+use super::call_info::{CallInfo, InfoReader, InfoUse};
 use super::cause_sums::CausesOfWait;
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, earlier_of, later, later_of};
 use super::collective::OperationQueue;
@@ -15,7 +15,7 @@ use super::intercomms::Intercomms;
 use super::kept_waits::KeptWaits;
 use super::lacking::Lacking;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
-use super::message::TravellingMessages;
+use super::message::{MessageEnvelope, TravellingMessages};
 use super::one_sided::OneSided;
 use super::pairs::PairSums;
 use super::role::{CategoryRole, RoleFinder};
@@ -197,10 +197,16 @@ impl<'a> WaitPass<'a> {
             .collect();
         WaitPass {
             lacking: Lacking::new(&categories, &roles),
-            roles,
-            infos: (categories.iter().zip(&operations))
-                .map(|(category, operation)| InfoReader::of(category, operation.is_some()))
+            infos: (categories.iter().zip(&operations).zip(&roles))
+                .map(|((category, operation), role)| {
+                    let use_of = InfoUse {
+                        moves_data: operation.is_some(),
+                        asks_for_message: role.asks_for_message(),
+                    };
+                    InfoReader::of(category, use_of)
+                })
                 .collect(),
+            roles,
             operations,
             times: vec![CategoryTime::default(); categories.len()],
             by_region: vec![UseSums::default(); categories.len() + 1],
@@ -262,9 +268,8 @@ impl<'a> WaitPass<'a> {
                 has_info: self.by_file.reads_calls(nth) || self.infos[nth as usize].reads(),
             }),
         );
-        match self.is_second {
-            true => order.leave_out_sums(),
-            false => order.comm_names = self.comm_names.clone(),
+        if !self.is_second {
+            order.comm_names = self.comm_names.clone();
         }
         order
     }
@@ -293,17 +298,23 @@ impl<'a> WaitPass<'a> {
                     from,
                     to,
                     place,
-                    line,
+                    lines: [from_line, to_line],
+                    tag,
                     bytes,
                 } => {
+                    let from_line = self.lines[from_line as usize];
                     if !self.is_second && self.focus.has(time) {
                         let [from, to] =
                             [from, to].map(|lane| self.lanes[lane as usize].rank_place);
                         self.pairs.add_message(from, to, bytes.unwrap_or(0));
-                        let comm = self.lines[line as usize].comm;
-                        self.by_comm[comm as usize].add_message(bytes);
+                        self.by_comm[from_line.comm as usize].add_message(bytes);
                     }
-                    self.send(time, from, to, place);
+                    let envelope = MessageEnvelope {
+                        comm: self.lines[to_line as usize].comm,
+                        source: from_line.rank,
+                        tag,
+                    };
+                    self.send(time, [from, to], place, envelope);
                 }
                 Event::Receive { time, place } => {
                     self.restart_if_due();

@@ -138,6 +138,11 @@ impl CategoryRole {
         )
     }
 
+    /// Whether its states are calls that post receives or look for messages, and so ask for messages that come later.
+    pub(super) fn asks_for_message(self) -> bool {
+        matches!(self, CategoryRole::StartsTransfer | CategoryRole::Probe)
+    }
+
     /// Whether its states are calls of MPI-IO.
     pub(super) fn is_file_call(self) -> bool {
         match self {

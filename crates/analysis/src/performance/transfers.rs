@@ -4,20 +4,27 @@ use super::calls::Finding;
 use super::clocks::later;
 use super::coming::MAX_REQUESTS;
 use super::lane::{EndedProbe, OpenCall, PostedReceive, WaitEnd};
-use super::message::{Probed, SenderCall, TravellingMessage, is_clearly_later};
+use super::message::{MessageEnvelope, Probed, SenderCall, TravellingMessage, is_clearly_later};
 use super::pass::WaitPass;
 use super::role::CategoryRole;
 use super::wait::WaitPattern;
 
 impl WaitPass<'_> {
     /// A message leaves its sender, and has this place until it arrives.
-    pub(super) fn send(&mut self, time: f64, from: u32, to: u32, at: u32) {
+    pub(super) fn send(
+        &mut self,
+        time: f64,
+        [from, to]: [u32; 2],
+        at: u32,
+        envelope: MessageEnvelope,
+    ) {
         self.advance(from, time);
         let lane = &mut self.lanes[from as usize];
         let mut message = TravellingMessage {
             from,
             to,
             sent: time,
+            envelope,
             clocks: lane.clocks,
             sender: SenderCall::Unknown,
             request: None,
@@ -26,7 +33,7 @@ impl WaitPass<'_> {
         if let Some(call) = &lane.call {
             message.clocks = call.begun.clocks;
             if call.begun.role == CategoryRole::BlockingTransfer {
-                message.sender = SenderCall::Open(call.begun.serial);
+                message.sender = SenderCall::Open(from, call.begun.serial);
             }
         }
         self.messages.put(at, message);
@@ -77,9 +84,9 @@ impl WaitPass<'_> {
                     CategoryRole::BlockingTransfer => Some(PostedReceive {
                         time: call.begun.enter,
                         clocks: call.begun.clocks,
+                        asked: None,
                     }),
-                    // In the order in which they were posted, as messages of one sender are.
-                    _ => call.posted.pop(),
+                    _ => call.take_posted(&message.envelope),
                 };
             }
             None => lane.clocks = later(&lane.clocks, &message.clocks),
@@ -93,8 +100,8 @@ impl WaitPass<'_> {
         };
         match message.sender {
             SenderCall::Unknown => {}
-            SenderCall::Open(serial) => {
-                let sender = &mut self.lanes[message.from as usize];
+            SenderCall::Open(lane, serial) => {
+                let sender = &mut self.lanes[lane as usize];
                 if let Some(call) = sender
                     .call
                     .as_mut()
@@ -130,10 +137,11 @@ impl WaitPass<'_> {
     pub(super) fn find_probed(&mut self, call: &mut OpenCall, time: f64) -> bool {
         let lane = &mut self.lanes[call.begun.line.lane as usize];
         lane.probe = None;
-        match lane
-            .incoming
-            .probed(&self.messages, (call.begun.enter, time))
-        {
+        match lane.incoming.probed(
+            &self.messages,
+            call.asked.as_ref(),
+            (call.begun.enter, time),
+        ) {
             Probed::Nothing => false,
             Probed::OneOfSeveral => true,
             Probed::Message(at) => {
@@ -151,8 +159,12 @@ impl WaitPass<'_> {
     /// Of the messages that were sent while a call looked for one, the first that is received is what it found.
     fn end_probe(&mut self, message: &TravellingMessage) {
         let lane = &mut self.lanes[message.to as usize];
-        let is_found =
-            |probe: &mut Box<EndedProbe>| message.sent > probe.enter && message.sent < probe.leave;
+        let is_found = |probe: &mut Box<EndedProbe>| {
+            let asked = probe.asked.as_ref();
+            message.envelope.is_found_by(asked)
+                && message.sent > probe.enter
+                && message.sent < probe.leave
+        };
         let Some(probe) = lane.probe.take_if(is_found) else {
             return;
         };

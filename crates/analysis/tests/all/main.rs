@@ -1,6 +1,7 @@
 //! Statistics of golden files and of random traces; analysis of runs that were made up.
 
 mod files;
+mod matched_receives;
 mod performance;
 mod run_facts;
 mod stats;

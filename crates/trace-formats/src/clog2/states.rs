@@ -124,6 +124,10 @@ pub struct CallDetails {
     pub request: bool,
     /// `completes=`: numbers of the requests that the call completes.
     pub completes: Option<CompletedNumbers>,
+    /// `source=`, `tag=`: i32 rank of the sender and tag of the message that the call asks for, −1 for any, and where that is not known. The rank is
+    /// that in the communicator of the message, or in MPI_COMM_WORLD if that communicator has no timeline of its own. Both are −1 for MPI_PROC_NULL,
+    /// for a message that was matched before, and where MPI_Start starts a send.
+    pub asks_for: bool,
     /// `handle=`: i32 number of the file or window that ranks share, in the order in which the process opens or makes them.
     pub handle: bool,
     /// `name=`: the name that the call gives to a communicator, datatype or window, a text; empty where the communicator has no timeline of its own.
@@ -202,11 +206,17 @@ impl CallDetails {
             },
             Class::Isend | Class::Irecv | Class::Isendrecv => CallDetails {
                 request: makes_request,
+                asks_for: has(Kind::Source),
+                ..CallDetails::default()
+            },
+            Class::Probe => CallDetails {
+                asks_for: has(Kind::Source),
                 ..CallDetails::default()
             },
             Class::Start if function.params.iter().all(|p| p.len.is_none()) => CallDetails {
                 request: true,
                 prepared: Some(PreparedNumber::Started),
+                asks_for: true,
                 ..CallDetails::default()
             },
             Class::Start => CallDetails {
@@ -292,6 +302,7 @@ impl CallDetails {
                 self.completes == Some(CompletedNumbers::List),
                 "completes=%s",
             ),
+            (self.asks_for, "source=%d, tag=%d"),
             (self.handle, "handle=%d"),
             (self.name, "name=%s"),
             (self.ranks, "ranks=%s"),
@@ -624,7 +635,12 @@ mod tests {
             ),
             ("MPI_Barrier", ""),
             ("MPI_Isend", "request=%d"),
-            ("MPI_Start", "request=%d, prepared=%d"),
+            ("MPI_Irecv", "request=%d, source=%d, tag=%d"),
+            ("MPI_Isendrecv", "request=%d, source=%d, tag=%d"),
+            ("MPI_Imrecv", "request=%d"),
+            ("MPI_Mprobe", "source=%d, tag=%d"),
+            ("MPI_Recv", ""),
+            ("MPI_Start", "request=%d, source=%d, tag=%d, prepared=%d"),
             ("MPI_Startall", "sends=%s, receives=%s, prepared=%s"),
             ("MPI_Bcast_init", "root=%d, bytes=%l, prepared=%d"),
             ("MPI_Ineighbor_alltoall", "bytes=%l, request=%d"),

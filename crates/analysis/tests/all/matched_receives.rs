@@ -1,0 +1,224 @@
+//! Which receive a message got, and which message a probe found, of made-up runs in which that is known.
+
+use analysis::performance::{PerformanceCollector, PerformanceOptions, PerformanceReport};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use trace_model::{
+    Category, Color, Definitions, Drawable, InfoWriter, Line, TimeBBox, Topology, Vertex,
+};
+
+/// A tick, of which sums are exact.
+const TICK: f64 = 1.0 / 1024.0;
+
+/// Name and info of each category; its number is its place.
+const CATEGORIES: [(&str, &[u8]); 7] = [
+    ("MPI_Irecv", b"request=%d, source=%d, tag=%d"),
+    ("MPI_Start", b"request=%d, source=%d, tag=%d, prepared=%d"),
+    ("MPI_Waitall", b"completes=%s"),
+    ("MPI_Ssend", b""),
+    ("MPI_Issend", b"request=%d"),
+    ("MPI_Probe", b"source=%d, tag=%d"),
+    ("MPI_Recv", b""),
+];
+const IRECV: i32 = 0;
+const START: i32 = 1;
+const WAITALL: i32 = 2;
+const SSEND: i32 = 3;
+const ISSEND: i32 = 4;
+const PROBE: i32 = 5;
+const RECV: i32 = 6;
+const MESSAGE: i32 = 7;
+const RANKS: i32 = 4;
+/// The line of rank 0's second thread.
+const OTHER_THREAD: i32 = RANKS;
+
+/// Form, category, ends as tick and line, and info.
+type MadeDrawable = (Topology, i32, [(u32, i32); 2], Vec<u8>);
+
+#[derive(Debug, Default)]
+struct Run(Vec<MadeDrawable>);
+
+impl Run {
+    fn call(&mut self, category: i32, line: i32, from: u32, to: u32, info: &[u8]) {
+        let ends = [from, to].map(|tick| (tick, line));
+        self.0.push((Topology::State, category, ends, info.into()));
+    }
+
+    fn message(&mut self, sent: (u32, i32), received: (u32, i32), tag: i32) {
+        let info = ints(&[tag, 8]);
+        self.0
+            .push((Topology::Arrow, MESSAGE, [sent, received], info));
+    }
+
+    fn report(mut self) -> PerformanceReport {
+        let of_name = |(index, (name, info)): (i32, (&str, &[u8]))| {
+            let mut category = Category::new(index, name.into(), Topology::State, Color::WHITE);
+            category.set_info_format(info);
+            category
+        };
+        let mut categories: Vec<Category> = (0..).zip(CATEGORIES).map(of_name).collect();
+        categories.push(Category {
+            index: MESSAGE,
+            ..Category::message()
+        });
+        let ranks = (0..RANKS).map(|rank| Line::of_thread(rank, rank, 0));
+        let definitions = Definitions {
+            categories,
+            lines: ranks.chain([Line::of_thread(OTHER_THREAD, 0, 1)]).collect(),
+            ..Definitions::default()
+        };
+        let options = PerformanceOptions {
+            focus: vec![TimeBBox {
+                earliest: 0.0,
+                latest: 1e6,
+            }],
+            parts: 0,
+        };
+        self.0
+            .sort_by_key(|(.., ends, _)| (ends[0].0, -i64::from(ends[1].0)));
+        let mut collector = PerformanceCollector::new(&definitions, &options);
+        for (topology, category, ends, info) in &self.0 {
+            let vertices = ends.map(|(tick, line)| Vertex {
+                time: f64::from(tick) * TICK,
+                line,
+            });
+            collector.put(&Drawable {
+                topology: *topology,
+                category: *category,
+                info,
+                vertices: &vertices,
+            });
+        }
+        collector.finish()
+    }
+}
+
+fn ints(values: &[i32]) -> Vec<u8> {
+    let mut info = InfoWriter::default();
+    for &value in values {
+        info.int(value);
+    }
+    info.bytes().to_vec()
+}
+
+fn text(value: &str) -> Vec<u8> {
+    let mut info = InfoWriter::default();
+    info.text(value.as_bytes());
+    info.bytes().to_vec()
+}
+
+/// Ticks of waits by the rank that waited and by its culprit.
+fn waits(report: &PerformanceReport) -> BTreeMap<(usize, usize), u32> {
+    let ranks = 0..RANKS as usize;
+    let pairs = ranks
+        .clone()
+        .flat_map(|rank| ranks.clone().map(move |culprit| (rank, culprit)));
+    pairs
+        .map(|(rank, culprit)| ((rank, culprit), report.pairs.waiting[rank][culprit] / TICK))
+        .filter(|(_, ticks)| *ticks > 0.0)
+        .map(|(pair, ticks)| (pair, ticks as u32))
+        .collect()
+}
+
+/// A receive that rank 0 posts some ticks after the one before: sender, tag, whether it asks for any sender if the tag tells the message, and whether
+/// it is a persistent one.
+type Post = (u32, i32, i32, bool, bool);
+
+proptest! {
+    /// One call completes receives that were posted at different times. Each synchronous send waits for the receive that gets its message, whatever
+    /// the order in which the senders send.
+    #[test]
+    fn each_message_gets_the_receive_that_asked_for_it(
+        posts in prop::collection::vec(
+            (1u32..40, 1..RANKS, 0i32..3, any::<bool>(), any::<bool>()), 1..12),
+        order in prop::collection::vec(0usize..100, 12),
+        pauses in prop::collection::vec(0u32..60, 12),
+    ) {
+        let posts: Vec<Post> = posts;
+        let mut run = Run::default();
+        // Ticks at which receives of each sender and tag are posted.
+        let mut posted: BTreeMap<(i32, i32), Vec<u32>> = BTreeMap::new();
+        let mut now = 0;
+        for (request, &(after, source, tag, is_any, is_persistent)) in (1..).zip(&posts) {
+            now += after;
+            let is_known_by_tag = posts.iter().filter(|other| other.2 == tag).count() == 1;
+            let asked = if is_any && is_known_by_tag { -1 } else { source };
+            let (category, info) = match is_persistent {
+                true => (START, ints(&[request, asked, tag, -1])),
+                false => (IRECV, ints(&[request, asked, tag])),
+            };
+            run.call(category, 0, now, now, &info);
+            posted.entry((source, tag)).or_default().push(now);
+        }
+        // Each rank sends what rank 0 receives of it, in any order.
+        let mut to_send: Vec<(usize, i32, i32)> = order.iter().zip(&posts)
+            .map(|(&order, post)| (order, post.1, post.2)).collect();
+        to_send.sort_unstable();
+        let mut clocks = [0u32; RANKS as usize];
+        let mut expected: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        let mut sent = Vec::new();
+        for (&(_, source, tag), pause) in to_send.iter().zip(pauses) {
+            let clock = &mut clocks[source as usize];
+            let enter = *clock + pause;
+            let post = posted.get_mut(&(source, tag)).expect("a receive").remove(0);
+            *clock = enter.max(post) + 1;
+            run.call(SSEND, source, enter, *clock, &[]);
+            sent.push(((enter, source), tag));
+            let wait = post.saturating_sub(enter);
+            if wait > 0 {
+                *expected.entry((source as usize, 0)).or_default() += wait;
+            }
+        }
+        let end = clocks.into_iter().max().unwrap_or(0).max(now + 1) + 1;
+        let completes = format!("1-{}", posts.len());
+        run.call(WAITALL, 0, now + 1, end, &text(&completes));
+        for (at, tag) in sent {
+            run.message(at, (end, 0), tag);
+        }
+        let mut found = waits(&run.report());
+        // Rank 0 waits for the last message.
+        found.retain(|(rank, _), _| *rank > 0);
+        prop_assert_eq!(found, expected, "{:?}", posts);
+    }
+}
+
+/// The thread that waits for a send need not be the one that has begun it.
+#[test]
+fn a_send_is_waited_for_by_another_thread() {
+    let mut run = Run::default();
+    run.call(ISSEND, 0, 1, 2, &ints(&[1]));
+    run.call(WAITALL, OTHER_THREAD, 3, 51, &text("1"));
+    run.call(RECV, 1, 50, 52, &[]);
+    run.message((1, 0), (52, 1), 7);
+    assert_eq!(waits(&run.report()), BTreeMap::from([((0, 1), 47)]));
+}
+
+/// A probe for a message of a rank waits for that rank, though another one's message comes meanwhile and is received first.
+#[test]
+fn a_probe_finds_what_it_asks_for() {
+    // Sender and tag that the probe asks for, and who is waited for how long. Rank 2 sends at 26 with tag 7, rank 3 at 48 with tag 8.
+    for (source, tag, expected) in [
+        (3, 8, (3, 46)),
+        (3, -1, (3, 46)),
+        (-1, 8, (3, 46)),
+        (2, 7, (2, 24)),
+    ] {
+        let mut run = Run::default();
+        run.call(PROBE, 1, 2, 51, &ints(&[source, tag]));
+        run.call(SSEND, 2, 26, 62, &[]);
+        run.call(SSEND, 3, 48, 72, &[]);
+        run.call(RECV, 1, 60, 62, &[]);
+        run.call(RECV, 1, 70, 72, &[]);
+        run.message((26, 2), (62, 1), 7);
+        run.message((48, 3), (72, 1), 8);
+        let report = run.report();
+        let probes = report
+            .waits
+            .iter()
+            .filter(|group| group.call == "MPI_Probe");
+        let late: Vec<_> = probes
+            .map(|group| (group.culprit, (group.seconds / TICK) as u32))
+            .collect();
+        assert_eq!(late, [expected], "{source} {tag}");
+    }
+}
