@@ -36,7 +36,7 @@ pub struct MpiStatus {
     pub source: i32,
     /// MPI_TAG.
     pub tag: i32,
-    /// MPI_ERROR; 0 where the call does not set it.
+    /// Class of the error of an operation that failed; 0 of one that worked.
     pub error: i32,
     /// Size of the message in bytes: the result of MPI_Get_count with MPI_BYTE.
     pub bytes: u64,

@@ -84,7 +84,9 @@ fn what_is_no_message_gives_no_arrow() {
             b.call("MPI_Wait", &[H(50), S(Some(status(1, 3, 16)))]);
             b.call("MPI_Test", &[H(50), I(1), S(None)]);
         } else {
-            failed_call(b, 15, "MPI_Recv", &from(0, 7, 1, status(0, 7, 16)));
+            let mut recv = from(0, 7, 1, status(0, 7, 16));
+            *recv.last_mut().unwrap() = S(None);
+            failed_call(b, 15, "MPI_Recv", &recv);
         }
     });
     assert_eq!(merged.messages(), []);
@@ -170,32 +172,58 @@ fn requests_are_followed_to_every_kind_of_completion() {
 fn of_a_failed_waitall_only_what_was_completed_counts() {
     let merged = pair(|b, r| {
         if r == 0 {
-            for tag in 1..4 {
+            for tag in 1..5 {
                 b.call("MPI_Send", &to(1, tag, 1));
             }
             return;
         }
-        for tag in 1..4 {
+        for tag in 1..5 {
             b.call("MPI_Irecv", &to_with(0, tag, 1, 50 + tag as u64));
         }
-        let with = |error, tag| blockfile::encode::MpiStatus {
-            error,
-            ..status(0, tag, 4)
+        let with = |error, tag| {
+            S(Some(blockfile::encode::MpiStatus {
+                error,
+                ..status(0, tag, 4)
+            }))
         };
-        let all = [with(0, 1), with(15, 2), with(18, 3)];
+        // One that is still under way has no status; the last message was cut short.
+        let all = V::A(Some(vec![with(0, 1), with(15, 2), S(None), with(14, 4)]));
         failed_call(
             b,
             17,
             "MPI_Waitall",
-            &[I(3), handles(&[51, 52, 53]), statuses(&all)],
+            &[I(4), handles(&[51, 52, 53, 54]), all],
         );
         b.call("MPI_Wait", &[H(53), S(Some(status(0, 3, 4)))]);
         b.call("MPI_Wait", &[H(52), S(Some(status(0, 2, 4)))]);
     });
     let (arrows, _, conversion) = merged.drawables();
     let tags: Vec<i32> = arrows.iter().map(|a| a.tag).collect();
-    assert_eq!(tags, [1, 3]);
+    assert_eq!(tags, [1, 3, 4]);
     assert_eq!(conversion.unmatched_events, 1);
+}
+
+#[test]
+fn a_receive_that_cuts_its_message_short_uses_it_up() {
+    let merged = pair(|b, r| {
+        let other = i64::from(1 - r);
+        let cut = blockfile::encode::MpiStatus {
+            error: 14,
+            ..status(1 - r, 7, 4)
+        };
+        if r == 0 {
+            b.call("MPI_Send", &to(1, 7, 9));
+            b.call("MPI_Send", &to(1, 7, 2));
+            return;
+        }
+        failed_call(b, 14, "MPI_Recv", &from(other, 7, 1, cut));
+        b.call("MPI_Recv", &from(other, 7, 8, status(0, 7, 8)));
+    });
+    let arrows = merged.arrows();
+    let calls: Vec<_> = arrows.iter().map(|a| (a.from.1, a.bytes)).collect();
+    assert_eq!(calls.len(), 2);
+    assert!(calls[0].0 < calls[1].0 && [calls[0].1, calls[1].1] == [36, 8]);
+    assert!(arrows[0].to.1 < arrows[1].to.1);
 }
 
 #[test]

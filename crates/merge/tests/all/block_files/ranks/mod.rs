@@ -27,7 +27,7 @@ pub fn rank(rank: i32, size: u32) -> Blocks {
         ("MPI_ANY_TAG", -1),
         ("MPI_PROC_NULL", -1),
         ("MPI_UNDEFINED", -32766),
-        ("MPI_ERR_PENDING", 18),
+        ("MPI_ERR_TRUNCATE", 14),
         ("MPI_MODE_APPEND", 128),
         ("MPI_SEEK_SET", 600),
         ("MPI_SEEK_CUR", 602),
