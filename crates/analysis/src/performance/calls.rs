@@ -235,12 +235,14 @@ impl WaitPass<'_> {
             WaitPattern::LateReceiver,
         );
         if let Some(part) = call.operation {
-            keep(self.end_operation(&mut call, &part), part.role.pattern);
+            let end = self.end_operation(&mut call, &part, time);
+            keep(end, part.role.pattern);
         }
         for nth in 0..call.completes.len() {
             let operations = &mut self.requests_of(lane_number).operations;
             if let Some(part) = operations.remove(&call.completes[nth]) {
-                keep(self.end_operation(&mut call, &part), part.role.pattern);
+                let end = self.end_operation(&mut call, &part, time);
+                keep(end, part.role.pattern);
             }
         }
         if let Some(own) = &call.one_sided {
@@ -392,8 +394,14 @@ impl WaitPass<'_> {
         }
     }
 
-    /// A call ends its part in a collective operation. Gives the rank that came last.
-    fn end_operation(&mut self, call: &mut OpenCall, part: &RankInOperation) -> Option<WaitEnd> {
+    /// A call, which ends at `time`, ends its part in a collective operation. Gives the rank that came last.
+    fn end_operation(
+        &mut self,
+        call: &mut OpenCall,
+        part: &RankInOperation,
+        time: f64,
+    ) -> Option<WaitEnd> {
+        self.lanes[call.begun.line.lane as usize].history.meet(time);
         let mut neighbours = None;
         if part.role.needs == Needs::Neighbours {
             let rank = self.lanes[call.begun.line.lane as usize].rank_place;
@@ -453,10 +461,7 @@ impl WaitPass<'_> {
             .causes(from, end.time, otherwise, &mut causes.stretches);
         let waiting = &mut self.lanes[lane as usize];
         match is_late_news {
-            true => causes
-                .stretches
-                .iter()
-                .for_each(|stretch| waiting.history.replace(*stretch)),
+            true => waiting.history.replace(&causes.stretches),
             false => waiting.history.add_all(&causes.stretches),
         }
         self.count_wait(call, pattern, from, end, finding, &mut causes);

@@ -162,6 +162,7 @@ impl Spans {
         }
         for stretch in stretches {
             self.for_each_within(stretch.from, stretch.to, |span, seconds| {
+                let seconds = seconds * stretch.part;
                 span.sums.waiting += seconds;
                 span.causes.add(stretch.cause, seconds);
             });
@@ -229,7 +230,7 @@ mod tests {
         };
         let mut add_wait = |from: f64, to: f64| {
             let mut causes = CausesOfWait::default();
-            causes.stretches.push(CausedStretch { from, to, cause });
+            causes.stretches.push(CausedStretch::new(from, to, cause));
             causes.add_up();
             spans.add_wait(&causes);
         };

@@ -3,5 +3,6 @@
 mod files;
 mod matched_receives;
 mod performance;
+mod root_causes;
 mod run_facts;
 mod stats;
