@@ -79,6 +79,7 @@ impl AccessesCollector {
             pieces: call.pieces,
             bytes: call.bytes,
             ns: call.duration(),
+            span: (call.place.ns, call.complete.max(call.stop)),
             is_deferred,
         };
         let place = (call.file, rank, call.writes);
@@ -127,6 +128,7 @@ impl AccessesCollector {
             pieces: 1,
             bytes,
             ns: duration(operation),
+            span: (operation.place.ns, operation.stop),
             is_deferred: operation.outstanding,
         };
         let place = (file, rank, doing == Doing::Write);

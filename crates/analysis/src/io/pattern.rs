@@ -52,6 +52,8 @@ pub(super) struct IndependentAccess {
     pub pieces: u64,
     pub bytes: u64,
     pub ns: u64,
+    /// Begin of the call, and when the access was complete, ns.
+    pub span: (i64, i64),
     /// Whether the call returned before the access was complete: then the order says nothing.
     pub is_deferred: bool,
 }
@@ -193,6 +195,9 @@ const REMEMBERED: usize = 1 << 14;
 /// Accesses to all files that are remembered one by one.
 const REMEMBERED_ALL: usize = 1 << 20;
 
+/// Pairs of accesses to a file that are compared, where it is asked whether two were at the same time.
+const PAIRS: usize = 1 << 24;
+
 /// How ranks share a file: by the independent accesses to it that are remembered, at most 16384 for a file and a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sharing {
@@ -208,6 +213,8 @@ pub struct Sharing {
     pub covered_bytes: u64,
     /// Accesses of the ranks beyond the first in what several accessed.
     pub shared: Part,
+    /// Whether two ranks may have accessed the same bytes at the same time.
+    pub is_simultaneous: bool,
 }
 
 /// One access of a rank to a file.
@@ -217,6 +224,8 @@ struct Remembered {
     end: u64,
     rank: u32,
     ns: u64,
+    /// Begin of the call, and when the access was complete, ns.
+    span: (i64, i64),
 }
 
 /// Accesses to files, until it is known how ranks share them.
@@ -234,12 +243,12 @@ impl SharedFiles {
         let known = self.files.entry((file, writes)).or_default();
         if known.len() < REMEMBERED && self.count < REMEMBERED_ALL {
             self.count += 1;
-            let ns = access.ns;
             known.push(Remembered {
                 start,
                 end,
                 rank,
-                ns,
+                ns: access.ns,
+                span: access.span,
             });
         }
     }
@@ -280,7 +289,27 @@ fn sharing(mut list: Vec<Remembered>) -> Sharing {
     found.ranks = reached.len() as u64;
     found.covered_bytes = union;
     found.shared_bytes = all - union;
+    found.is_simultaneous = found.shared.calls > 0 && may_be_simultaneous(list);
     found
+}
+
+/// Whether two ranks may have accessed the same bytes at the same time, as far as so many pairs of accesses tell.
+fn may_be_simultaneous(mut list: Vec<Remembered>) -> bool {
+    list.sort_by_key(|one| one.span);
+    let mut under_way: Vec<Remembered> = Vec::new();
+    let mut pairs = 0;
+    for one in list {
+        under_way.retain(|other| other.span.1 >= one.span.0);
+        pairs += under_way.len();
+        let meets = |other: &Remembered| {
+            other.rank != one.rank && other.start < one.end && one.start < other.end
+        };
+        if pairs > PAIRS || under_way.iter().any(meets) {
+            return true;
+        }
+        under_way.push(one);
+    }
+    false
 }
 
 #[cfg(test)]
@@ -293,6 +322,7 @@ mod tests {
             pieces: 1,
             bytes,
             ns: 10,
+            span: (0, 10),
             is_deferred: false,
         }
     }
@@ -359,6 +389,7 @@ mod tests {
             end,
             rank,
             ns: 1,
+            span: (0, 1),
         };
         let rows = (0..10).map(|nth| one(nth * 10, nth * 10 + 10, (nth % 2) as u32));
         let found = sharing(rows.collect());
@@ -372,5 +403,31 @@ mod tests {
         assert_eq!((found.shared.calls, found.shared.bytes), (1, 50));
         let found = sharing(vec![one(0, 100, 0), one(100, 200, 0), one(900, 910, 1)]);
         assert_eq!((found.alternations, found.shared_bytes), (0, 0));
+    }
+
+    #[test]
+    fn accesses_to_the_same_bytes_are_at_the_same_time_or_not() {
+        let one = |bytes: (u64, u64), rank: u32, span: (i64, i64)| Remembered {
+            start: bytes.0,
+            end: bytes.1,
+            rank,
+            ns: 1,
+            span,
+        };
+        let found = |other: Remembered| {
+            // The same rank writes them anew, and others write other bytes meanwhile.
+            let rest = [
+                one((0, 100), 0, (0, 50)),
+                one((20, 30), 0, (10, 20)),
+                one((100, 900), 2, (0, 900)),
+            ];
+            let found = sharing([&rest[..], &[other]].concat());
+            (found.shared.calls, found.is_simultaneous)
+        };
+        assert_eq!(found(one((40, 60), 1, (49, 60))), (1, true));
+        assert_eq!(found(one((40, 60), 1, (51, 60))), (1, false));
+        assert_eq!(found(one((40, 60), 1, (-9, -1))), (1, false));
+        assert_eq!(found(one((40, 60), 0, (49, 60))), (0, false));
+        assert_eq!(found(one((900, 960), 1, (0, 60))), (0, false));
     }
 }

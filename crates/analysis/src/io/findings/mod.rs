@@ -66,6 +66,8 @@ pub struct IoFinding {
     pub paste: Vec<Paste>,
     /// The numbers of the text, by name.
     pub figures: Vec<(&'static str, u64)>,
+    /// The function that it is about, where it is about one.
+    function: Option<String>,
 }
 
 impl IoFinding {
@@ -120,6 +122,7 @@ impl IoFinding {
             sureness,
             paste: Vec::new(),
             figures: Vec::new(),
+            function: None,
         }
     }
 
@@ -140,6 +143,11 @@ impl IoFinding {
 
     fn with(mut self, figures: &[(&'static str, u64)]) -> Self {
         self.figures.extend_from_slice(figures);
+        self
+    }
+
+    fn about(mut self, function: &str) -> Self {
+        self.function = Some(function.to_owned());
         self
     }
 
@@ -185,7 +193,7 @@ impl IoReport {
             found.iter_mut().for_each(doubt_on_local_files);
         }
         for finding in &mut found {
-            finding.paste = paste::lines(finding.name, facts);
+            finding.paste = paste::lines(finding.name, finding.function.as_deref(), facts);
         }
         found.sort_by_key(|finding| (finding.rank_of_cost(), std::cmp::Reverse(finding.ns)));
         found
@@ -297,6 +305,49 @@ fn percent(part: u64, of: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::percent;
+    use crate::io::pattern::{Part, Sharing};
+    use crate::io::{CallSum, IoReport, RunFacts};
+
+    #[test]
+    fn writes_of_ranks_after_each_other_are_told_as_that() {
+        let text = |is_simultaneous| {
+            let mut report = IoReport::default();
+            let shared = Part {
+                calls: 1,
+                bytes: 8,
+                ns: 5_000_000,
+            };
+            let sharing = Sharing {
+                shared,
+                is_simultaneous,
+                ..Sharing::default()
+            };
+            report.accesses.sharing.insert((0, true), sharing);
+            let found = report.findings(&RunFacts::default());
+            let one = found.iter().find(|one| one.name == "overlapping_writes");
+            one.expect("the finding").text.clone()
+        };
+        assert!(text(true).ends_with("depends on the order."));
+        let text = text(false);
+        assert!(
+            text.contains("No two of them were at the same time"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_line_to_paste_has_the_function_of_its_finding() {
+        let mut facts = RunFacts::default();
+        for function in ["MPI_File_iread_at_all", "MPI_File_iwrite"] {
+            let sum = CallSum { calls: 1, ns: 1 };
+            facts.waited_at_once.insert(function.into(), sum);
+        }
+        let found = IoReport::default().findings(&facts);
+        let lines: Vec<&str> = found.iter().map(|one| &*one.paste[0].line).collect();
+        let rest = "(...);  compute;  MPI_Wait(&request, &status);";
+        let expected = ["MPI_File_iread_at_all", "MPI_File_iwrite"];
+        assert_eq!(lines, expected.map(|function| format!("{function}{rest}")));
+    }
 
     #[test]
     fn what_is_little_is_not_shown_as_nothing() {

@@ -11,7 +11,7 @@ impl Evidence<'_> {
                 counted(sum.calls, "call")
             );
             let finding = IoFinding::new("waited_at_once", Sureness::Sure, sum.ns, text);
-            found.push(finding.with(&[("calls", sum.calls)]));
+            found.push(finding.with(&[("calls", sum.calls)]).about(function));
         }
         for (function, access) in &self.report.functions {
             let begins = function.starts_with("MPI_File_i");
@@ -26,7 +26,7 @@ impl Evidence<'_> {
                 counted(access.calls, "call")
             );
             let finding = IoFinding::new("not_deferred", Sureness::Possible, access.ns, text);
-            found.push(finding.with(&[("calls", access.calls)]));
+            found.push(finding.with(&[("calls", access.calls)]).about(function));
         }
         found
     }

@@ -263,7 +263,7 @@ const LINES: &[LinesFor] = &[
         &["no_mpi_io"],
         &[(
             Program,
-            "MPI_File_open(MPI_COMM_WORLD, name, mode, info, &file);  MPI_File_set_view with all records of a rank;  one MPI_File_write_all",
+            "MPI_File_open(MPI_COMM_WORLD, name, mode, info, &file);  MPI_File_set_view with all records of a rank;  one MPI_File_write_all / MPI_File_read_all",
         )],
     ),
     (
@@ -271,7 +271,7 @@ const LINES: &[LinesFor] = &[
         &[
             (
                 Program,
-                "one MPI_File_write_all for several steps or variables",
+                "one MPI_File_write_all / MPI_File_read_all for several steps or variables",
             ),
             (
                 Pnetcdf,
@@ -284,14 +284,14 @@ const LINES: &[LinesFor] = &[
         &["waited_at_once", "not_deferred"],
         &[(
             Program,
-            "MPI_File_iwrite_at(...);  compute;  MPI_Wait(&request, &status);",
+            "FUNCTION(...);  compute;  MPI_Wait(&request, &status);",
         )],
     ),
     (
         &["shared_pointers"],
         &[(
             Program,
-            "one MPI_Exscan(&bytes, &offset, 1, MPI_OFFSET, MPI_SUM, comm) for many records;  MPI_File_write_at(file, offset, ...)",
+            "one MPI_Exscan(&bytes, &offset, 1, MPI_OFFSET, MPI_SUM, comm) for many records;  MPI_File_write_at / MPI_File_read_at (file, offset, ...)",
         )],
     ),
     (
@@ -300,8 +300,8 @@ const LINES: &[LinesFor] = &[
     ),
 ];
 
-/// The lines for a finding that fit a run.
-pub(super) fn lines(name: &str, facts: &RunFacts) -> Vec<Paste> {
+/// The lines for the finding `name` that fit a run. `function` is what `FUNCTION` stands for in them.
+pub(super) fn lines(name: &str, function: Option<&str>, facts: &RunFacts) -> Vec<Paste> {
     let fits = |into: PasteFor| match into {
         PasteFor::Program => true,
         PasteFor::Romio | PasteFor::RomioProgram => facts.library != Some(IoLibrary::Ompio),
@@ -312,10 +312,15 @@ pub(super) fn lines(name: &str, facts: &RunFacts) -> Vec<Paste> {
     };
     let has_name = |(names, _): &&LinesFor| names.contains(&name);
     let all = LINES.iter().filter(has_name).flat_map(|(_, lines)| *lines);
+    let function = function.unwrap_or("MPI_File_iwrite_at");
+    let filled = |line: &str| {
+        let line = line.replace("HOSTS", &facts.hosts.max(2).to_string());
+        line.replace("FUNCTION", function)
+    };
     all.filter(|(into, _)| fits(*into))
         .map(|(into, line)| Paste {
             into: *into,
-            line: line.replace("HOSTS", &facts.hosts.max(2).to_string()),
+            line: filled(line),
         })
         .collect()
 }

@@ -197,19 +197,32 @@ impl Evidence<'_> {
             ]));
         }
         let mut shared = Part::default();
+        let mut is_simultaneous = false;
         let files = self.report.accesses.sharing.iter();
         for (_, sharing) in files.filter(|((_, writes), _)| *writes) {
             shared.join(&sharing.shared);
+            is_simultaneous |= sharing.is_simultaneous;
         }
         if shared.calls > 0 {
+            let order = match is_simultaneous {
+                true => "Which of them the file has then depends on the order.",
+                false => {
+                    "No two of them were at the same time, so in this run the file has what was written last. Where no calls between them order the \
+                     ranks, another run may have the other; MPI guarantees the order only with MPI_File_sync by both ranks, or in atomic mode."
+                }
+            };
             let text = format!(
-                "Ranks write the same bytes, each by itself: {} of {} in {}. Which of them the file has then depends on the order.",
+                "Ranks write the same bytes, each by itself: {} of {} in {}. {order}",
                 bytes(shared.bytes),
                 bytes(self.written_bytes()),
                 counted(shared.calls, "access")
             );
             let finding = IoFinding::new("overlapping_writes", Sureness::Possible, shared.ns, text);
-            found.push(finding.with(&[("accesses", shared.calls), ("bytes", shared.bytes)]));
+            found.push(finding.with(&[
+                ("accesses", shared.calls),
+                ("bytes", shared.bytes),
+                ("at_the_same_time", u64::from(is_simultaneous)),
+            ]));
         }
         found
     }
