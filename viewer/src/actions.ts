@@ -5,7 +5,7 @@ import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import { fullLabel } from "./labels";
 import {
-  ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected, serverTimelines,
+  ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, NOT_A_CLUSTER, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected, serverTimelines,
   shownTracks, span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
@@ -278,6 +278,7 @@ export function pinTimeline(timeline = currentTimeline()): void {
   const timelines = layout.peek();
   const key = timeline === null ? undefined : timelines?.key[timeline];
   if (timeline === null || !timelines || key === undefined) return say("no timeline is chosen");
+  if (key === "") return say(NOT_A_CLUSTER);
   const isPinned = timeline < timelines.pinned;
   setTimelines(withKey(view.peek().timelines, "pin", key, !isPinned));
   say(`${fullLabel(timelines, timeline)} ${isPinned ? "no longer pinned" : "pinned"}`);
@@ -287,14 +288,15 @@ export function hideTimeline(timeline = currentTimeline()): void {
   const timelines = layout.peek();
   const key = timeline === null ? undefined : timelines?.key[timeline];
   if (timeline === null || key === undefined) return say("no timeline is chosen");
+  if (key === "") return say(NOT_A_CLUSTER);
   setTimelines(withKey(view.peek().timelines, "hide", key, true));
   say(`${fullLabel(timelines, timeline)} hidden`);
 }
 
 /** Lets another name be written for a timeline. */
-export function renameTimeline(): void {
-  const timeline = currentTimeline();
+export function renameTimeline(timeline = currentTimeline()): void {
   if (timeline === null) return say("no timeline is chosen");
+  if (layout.peek()?.key[timeline] === "") return say(NOT_A_CLUSTER);
   reveal(timeline, span.peek().t0, span.peek().t1);
   renaming.value = timeline;
 }

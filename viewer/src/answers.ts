@@ -115,7 +115,7 @@ export type IndexProgress = { state: "none" | "building" | "ready", percent: num
  */
 counted: boolean, };
 
-export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, rank: Array<number>, thread: Array<number>, path: Array<Array<string>>, };
+export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, rank: Array<number>, ranks: Array<string>, thread: Array<number>, path: Array<Array<string>>, };
 
 export type OverviewAnswer = { t0: number, t1: number, bins: number, classes: Array<string>, share: Array<Array<number>>, exact: boolean, };
 

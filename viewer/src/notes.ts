@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { TimelinesAnswer } from "./answers";
 import { item, keysOf } from "./spec";
-import { change, cursor, layout, say, selected, span, timelineName, view } from "./state";
+import { change, cursor, layout, NOT_A_CLUSTER, say, selected, span, timelineName, view } from "./state";
 import type { Note } from "./url";
 
 /** The note that is being written, by its place in the list. */
@@ -28,6 +28,7 @@ export function addNote(): void {
   if (!timelines || !place || place.timeline >= timelines.count) return say("a note needs a place: select something, or put the cursor somewhere");
   const name = timelineName(timelines, place.timeline);
   const [map, keys] = name.split(".");
+  if (keys === "") return say(NOT_A_CLUSTER);
   const of = `${map}.${keysOf(keys ?? "")[0] ?? keys}`;
   const { t0, t1 } = span.peek();
   // As many digits as a picture can show.

@@ -16,6 +16,8 @@ declare global {
   interface Window {
     __trace?: Own;
     __open?: (file: File) => Promise<Own>;
+    /** Where the address is that of a page with the whole trace: numbers of kinds in the part, by those in the whole, −1 for none. */
+    __kinds?: number[];
   }
 }
 

@@ -7,7 +7,7 @@ import { History } from "./history";
 import { opensFiles } from "./own";
 import { item } from "./spec";
 import { shownOf } from "./tracks";
-import { decode, encode, MOST_NAME, START, type View } from "./url";
+import { decode, encode, MOST_NAME, START, type View, withKinds } from "./url";
 
 export * from "./url";
 
@@ -59,6 +59,9 @@ export const layout = computed<TimelinesAnswer | null>(() => {
 
 /** The timeline that is being given another name. */
 export const renaming = signal<number | null>(null);
+
+/** Why something is not done with a cluster, which no link can name. */
+export const NOT_A_CLUSTER = "a cluster is found anew each time: it cannot be named, noted, pinned or hidden";
 
 /** What a timeline's own name is kept under. */
 export function timelineName(timelines: TimelinesAnswer, timeline: number): string {
@@ -261,9 +264,12 @@ function addressOf(fragment: string): string {
 
 /** Ties the view to the address of the page, and the theme to what the system prefers. */
 export function connect(): void {
-  show(decode(location.hash));
+  const asked = decode(location.hash);
+  show(window.__kinds ? withKinds(asked, window.__kinds) : asked);
   let written = location.hash;
   let timer = 0;
+  // Addresses that this page has written since it was opened, or since a link was followed, are marked by it.
+  let visit = performance.timeOrigin;
   effect(() => {
     void view.value;
     window.clearTimeout(timer);
@@ -272,20 +278,25 @@ export function connect(): void {
       const [text, left] = [`#${encode(view.peek())}`, leftByStep];
       leftByStep = null;
       if (text === location.hash || (text === "#" && location.hash === "")) return;
-      if (left) window.history.replaceState(null, "", addressOf(`#${encode(left)}`));
+      if (left) window.history.replaceState(visit, "", addressOf(`#${encode(left)}`));
       written = text;
-      window.history[left ? "pushState" : "replaceState"](null, "", addressOf(text));
+      window.history[left ? "pushState" : "replaceState"](visit, "", addressOf(text));
     }, 350);
   });
   window.addEventListener("hashchange", () => {
     if (location.hash === written) return;
     written = location.hash;
     const asked = decode(location.hash);
-    history.push(view.peek(), "", performance.now());
+    const now = view.peek();
+    history.push(now, "", performance.now());
     historyChanges.value++;
     legendTab.value = false;
+    // A step back leaves what the reader has made since. A link that somebody has followed has its own.
+    const isStep = window.history.state === visit && asked.trace === now.trace;
+    if (!isStep) visit++;
+    const made = isStep ? { notes: now.notes, pins: now.pins, names: now.names, own: now.own } : {};
     // A page that opens files counts them, and has the last one only.
-    show(opensFiles() ? { ...asked, trace: view.peek().trace } : asked);
+    show({ ...asked, ...made, trace: opensFiles() ? now.trace : asked.trace });
   });
   // The same width as in style.css.
   const narrow = window.matchMedia("(max-width: 900px)");

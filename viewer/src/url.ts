@@ -108,18 +108,44 @@ export function numbersText(numbers: readonly number[]): string {
   return parts.join(",");
 }
 
-/** What numbersText wrote; numbers above 65 535 and everything else that it does not write are left out. */
+/** Above this there are no numbers of kinds. */
+const MOST_NUMBER = 65_535;
+
+/** What numbersText wrote, each number once; numbers above 65 535 and everything else that it does not write are left out. */
 export function numbersOf(text: string): number[] {
-  const numbers: number[] = [];
+  const numbers = new Set<number>();
   for (const part of text.split(",")) {
     const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part);
-    if (!match) continue;
+    if (!match || numbers.size > MOST_NUMBER) continue;
     const from = Number(match[1]);
-    const to = Math.min(Number(match[2] ?? from), 65_535);
-    for (let number = from; number <= to; number++) numbers.push(number);
+    const to = Math.min(Number(match[2] ?? from), MOST_NUMBER);
+    for (let number = from; number <= to; number++) numbers.add(number);
   }
-  return numbers;
+  return [...numbers];
 }
+
+/** At most so many letters of a text, none of which is half of one. */
+function shortened(text: string, letters: number): string {
+  return wellFormed(text.slice(0, letters));
+}
+
+/** A text without halves of letters, which cannot stand in an address. */
+function wellFormed(text: string): string {
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "");
+}
+
+/** A text in which commas and what stands for them are escaped. */
+function escaped(text: string): string {
+  return text.replace(/[%,]/g, encodeURIComponent);
+}
+
+/** What `escaped` wrote. */
+function unescaped(text: string): string {
+  return text.replace(/%(25|2C)/g, (code) => decodeURIComponent(code));
+}
+
+/** A timeline by line map and key, as `escaped` writes it: the key of a group is a list, `0.1-3%2C7`. */
+const ESCAPED_TIMELINE = /^\d{1,3}\.n?\d[-\d%C]{0,9999}$/;
 
 function oneOf<T extends string>(text: string | null, of: readonly T[], otherwise: T): T {
   return of.find((one) => one === text) ?? otherwise;
@@ -131,11 +157,17 @@ function number(text: string | null | undefined, otherwise: number): number {
   return Number.isFinite(value) ? value : otherwise;
 }
 
-/** Drawables, `LINE.KIND.T0`, arrows, `LINE.KIND.T0~LINE.T1`: numbers and points, no more. Between two stands a `!`. */
+/** Drawables, `LINE.KIND.T0`, arrows, `LINE.KIND.T0~LINE.T1`: numbers and points, no more. Between two stands a `!`, and before a number behind one. */
 const REFERENCE = /^[-0-9][-+0-9.eE]{0,99}(~[-0-9][-+0-9.eE]{0,99})?$/;
 
 function references(text: string | null): string[] {
-  return (text ?? "").split("!").filter((part) => REFERENCE.test(part)).slice(0, 200);
+  const found: string[] = [];
+  for (const part of (text ?? "").split("!")) {
+    // A number alone tells which of several drawables the reference before it means that are alike.
+    if (/^\d{1,9}$/.test(part) && found.length > 0 && !found.at(-1)!.includes("!")) found.push(`${found.pop()}!${part}`);
+    else if (REFERENCE.test(part) && part.includes(".")) found.push(part);
+  }
+  return found.slice(0, 200);
 }
 
 /** `ranks,io`, or `none`. */
@@ -156,30 +188,30 @@ function ownColors(text: string): [number, string][] {
 
 /** `3:Exchange,0.15:late rank`: a kind or a timeline and its name, in which commas and what stands for them are escaped. */
 function namesText(names: Names): string {
-  return names.map(([of, name]) => `${of}:${name.replace(/[%,]/g, encodeURIComponent)}`).join(",");
+  return names.map(([of, name]) => `${escaped(of)}:${escaped(name)}`).join(",");
 }
 
 function namesOf(text: string): Names {
   const found = new Map<string, string>();
   for (const part of text.split(",").slice(0, 1000)) {
-    const match = /^(\d{1,5}|\d{1,3}\.n?\d{1,7}):(.+)$/s.exec(part);
-    const name = match?.[2]?.replace(/%(25|2C)/g, (code) => decodeURIComponent(code)).slice(0, MOST_NAME);
-    if (match?.[1] !== undefined && name !== undefined) found.set(match[1], name);
+    const [, of, name] = /^([^:]+):(.+)$/s.exec(part) ?? [];
+    if (of === undefined || name === undefined) continue;
+    if (/^\d{1,5}$/.test(of) || ESCAPED_TIMELINE.test(of)) found.set(unescaped(of), shortened(unescaped(name), MOST_NAME));
   }
   return [...found];
 }
 
 /** `0.0123@0.15:text,…`: time, timeline and text of each note. One that is still without a text is none. */
 function notesText(notes: readonly Note[]): string {
-  return notes.filter(({ text }) => text !== "").map(({ t, of, text }) => `${t}@${of}:${text.replace(/[%,]/g, encodeURIComponent)}`).join(",");
+  return notes.filter(({ text }) => text !== "").map(({ t, of, text }) => `${t}@${of}:${escaped(text)}`).join(",");
 }
 
 function notesOf(text: string): Note[] {
   return text.split(",").slice(0, MOST_NOTES).flatMap((part) => {
     const match = /^([-+0-9.eE]{1,30})@(\d{1,3}\.n?\d{1,7}):(.+)$/s.exec(part);
     const t = number(match?.[1], Number.NaN);
-    const words = match?.[3]?.replace(/%(25|2C)/g, (code) => decodeURIComponent(code)).slice(0, MOST_NOTE);
-    return match?.[2] !== undefined && words !== undefined && Number.isFinite(t) ? [{ t, of: match[2], text: words }] : [];
+    const words = match?.[3];
+    return match?.[2] !== undefined && words !== undefined && Number.isFinite(t) ? [{ t, of: match[2], text: shortened(unescaped(words), MOST_NOTE) }] : [];
   });
 }
 
@@ -223,7 +255,7 @@ export function encode(view: View): string {
   put("notes", notesText(view.notes), "");
   put("pins", view.pins.join("!"), "");
   // Only what would end the fragment or the pair is escaped: links are read by people too.
-  return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%(3A|2C|3B|7E|40|2F)/g, (code) => decodeURIComponent(code))}`).join("&");
+  return parts.map(([name, value]) => `${name}=${encodeURIComponent(wellFormed(value)).replace(/%(3A|2C|3B|7E|40|2F)/g, (code) => decodeURIComponent(code))}`).join("&");
 }
 
 /** The view that a text behind the # stands for. Links of earlier versions call the height `row`, timelines and their panel `rows`. */
@@ -255,8 +287,8 @@ export function decode(fragment: string): View {
     sel: references(all.get("sel")),
     range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
       ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,
-    query: (all.get("q") ?? "").slice(0, 1000),
-    sums: (all.get("sum") ?? "").slice(0, 1000),
+    query: shortened(all.get("q") ?? "", 1000),
+    sums: shortened(all.get("sum") ?? "", 1000),
     full: /^n?\d{1,7}$/.exec(all.get("full") ?? "")?.[0] ?? "",
     panel: oneOf(all.get("panel") === "rows" ? "timelines" : all.get("panel"), [...PANELS, SHUT], START.panel),
     palette: oneOf(all.get("colors"), PALETTES, START.palette),
@@ -265,5 +297,26 @@ export function decode(fragment: string): View {
     theme: oneOf(all.get("theme"), THEMES, START.theme),
     notes: notesOf(all.get("notes") ?? ""),
     pins: references(all.get("pins")),
+  };
+}
+
+/** A view of a whole trace as one of a part, which is alone in its page and in which kinds have other numbers: `kinds` has those by the old ones, −1 for none. */
+export function withKinds(view: View, kinds: readonly number[]): View {
+  const inPart = (kind: number | string) => kinds[Number(kind)] ?? -1;
+  const references = (list: readonly string[]) =>
+    list.flatMap((reference) => {
+      const [, line, kind, rest] = /^(-?\d+)\.(\d+)\.(.*)$/.exec(reference) ?? [];
+      return kind !== undefined && inPart(kind) >= 0 ? [`${line}.${inPart(kind)}.${rest}`] : [];
+    });
+  const { trace, other, align, nth, stretch } = START;
+  return {
+    ...view, trace, other, align, nth, stretch,
+    hide: view.hide.map(inPart).filter((kind) => kind >= 0).sort((a, b) => a - b),
+    heat: view.heat < 0 ? view.heat : inPart(view.heat),
+    mode: view.mode === "heat" && inPart(view.heat) < 0 ? START.mode : view.mode,
+    own: view.own.map(([kind, color]) => [inPart(kind), color] as const).filter(([kind]) => kind >= 0).sort(([a], [b]) => a - b),
+    names: view.names.map(([of, name]) => [of.includes(".") ? of : String(inPart(of)), name] as const).filter(([of]) => of !== "-1"),
+    sel: references(view.sel),
+    pins: references(view.pins),
   };
 }

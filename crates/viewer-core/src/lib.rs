@@ -65,6 +65,7 @@ pub use drawing::svg;
 pub use drawing::waits::TimelineWait;
 pub use findings::summary;
 pub use timelines::selection::TimelineSelection;
+pub use trace::OpenTrace;
 pub use trace::class::ActivityClass;
 pub use trace::names::{NamedFile, TraceNames};
 pub use trace::waits::TraceWaits;

@@ -27,12 +27,12 @@ interface TimelineUse {
 /** Whether cells tell shares of the time, not seconds. */
 const asShares = signal(false);
 
-/** Searches for a category on the rank and thread of a timeline, puts the cursor there, and selects the first of these calls. */
+/** Searches for a category on the ranks and the thread of a timeline, puts the cursor there, and selects the first of these calls. */
 function searchCell(kind: number, timeline: number): void {
   const name = serverMeta.peek()?.categories[kind]?.name ?? "";
-  const [rank, thread] = [layout.peek()?.rank[timeline] ?? -1, layout.peek()?.thread[timeline] ?? -1];
+  const [ranks, thread] = [layout.peek()?.ranks[timeline] ?? "", layout.peek()?.thread[timeline] ?? -1];
   const { t0, t1, y0, y1, isRange } = subject.peek();
-  change({ query: `${ofCategory(name)}${rank < 0 ? "" : ` rank:${rank}`}${thread < 0 ? "" : ` thread:${thread}`}`, sel: [], ...(isRange ? { range: { t0, t1, y0, y1 } } : {}) });
+  change({ query: `${ofCategory(name)}${ranks === "" ? "" : ` rank:${ranks}`}${thread < 0 ? "" : ` thread:${thread}`}`, sel: [], ...(isRange ? { range: { t0, t1, y0, y1 } } : {}) });
   putCursor(timeline, t0);
   void nextHit(1);
 }

@@ -3,7 +3,7 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { hideTimeline, openTimeline, pinTimeline, setTimelines, toggleFull } from "../actions";
+import { hideTimeline, openTimeline, pinTimeline, renameTimeline, setTimelines, toggleFull } from "../actions";
 import { askShared, question } from "../api";
 import type { TimelinesAnswer } from "../answers";
 import { heightOf, pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
@@ -99,7 +99,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
         }}
         onDblClick={(event) => {
           const timeline = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-timeline]");
-          if (timeline && !(event.target as Element).closest("button, input")) renaming.value = Number(timeline.dataset["timeline"]);
+          if (timeline && !(event.target as Element).closest("button, input")) renameTimeline(Number(timeline.dataset["timeline"]));
         }}
       >
         {!timelines ? null : visible.map((timeline) => {
@@ -155,7 +155,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
               ) : <span class="label-name">{label}</span>}
               {isGroup && !isOpen ? <span class="label-count faint">{lines}</span> : null}
               {isOpen || own < LETTERS || !isMain(timelines, timeline) ? null : <Shares rank={timelines.rank[timeline] ?? -1} />}
-              {isOpen ? null : (
+              {isOpen || timelines.key[timeline] === "" ? null : (
                 <span class="label-tools">
                   <button
                     type="button" tabIndex={-1} title={isPinned ? "Unpin (Shift+P)" : "Pin on top (Shift+P)"}
@@ -169,7 +169,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
                   >
                     ⤢
                   </button>
-                  <button type="button" tabIndex={-1} title="Another name (F2)" aria-label={`Rename ${label}`} onClick={() => (renaming.value = timeline)}>✎</button>
+                  <button type="button" tabIndex={-1} title="Another name (F2)" aria-label={`Rename ${label}`} onClick={() => renameTimeline(timeline)}>✎</button>
                   <button type="button" tabIndex={-1} title="Hide this timeline" aria-label={`Hide ${label}`} onClick={() => hideTimeline(timeline)}>×</button>
                 </span>
               )}

@@ -49,5 +49,8 @@
     },
   };
   const state = document.getElementById("trace").dataset.state;
-  if (state && location.hash === "") history.replaceState(null, "", `#${state}`);
+  if (state && location.hash === "") {
+    window.__kinds = JSON.parse(document.getElementById("trace").dataset.kinds);
+    history.replaceState(null, "", `#${state}`);
+  }
 })();

@@ -4,9 +4,9 @@
 use super::assets::{Asset, Assets};
 use super::cut::cut;
 use super::opened::OpenedTrace;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
-use viewer_core::{ActivityClass, ApiError, ApiQuery, Theme};
+use viewer_core::{ActivityClass, ApiError, ApiQuery, OpenTrace, Theme};
 
 /// Bytes of the trace in a page.
 const MAX_PAGE_BYTES: usize = 20 << 20;
@@ -146,13 +146,27 @@ pub fn page(
     let mut page = OwnPage::begin(&name, "", &parts)?;
     page.data("answers", "", &parts.answers.bytes);
     let attributes = format!(
-        " data-name=\"{name}\" data-state=\"{state}\" data-regions=\"{}\"",
-        escaped(&regions(trace))
+        " data-name=\"{name}\" data-state=\"{state}\" data-regions=\"{}\" data-kinds=\"{:?}\"",
+        escaped(&regions(trace)),
+        numbers_in_part(trace.viewer.trace(), &part)?
     );
     page.data("trace", &attributes, &part);
     page.data("names", "", &names);
     page.data("waits", "", &waits);
     Ok(page.end(LOADER, &parts))
+}
+
+/// Numbers of kinds in a part, by those in the whole trace; −1 of a kind that is not in it.
+fn numbers_in_part(whole: &OpenTrace<'_>, part: &[u8]) -> Result<Vec<i32>, ApiError> {
+    let part = OpenTrace::new(part)?;
+    let kinds = part.kinds().iter().zip(0..);
+    let numbers: HashMap<i32, i32> = kinds
+        .map(|(kind, number)| (kind.category.index, number))
+        .collect();
+    let kinds = whole.kinds().iter();
+    Ok(kinds
+        .map(|kind| numbers.get(&kind.category.index).copied().unwrap_or(-1))
+        .collect())
 }
 
 /// Colours of all regions of the trace by their names, as JSON: a part has the same ones as the whole.

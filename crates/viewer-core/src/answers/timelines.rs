@@ -10,6 +10,7 @@ use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
+use crate::timelines::layout::key_of;
 
 impl Viewer<'_> {
     /// Answers `rows`.
@@ -35,6 +36,9 @@ impl Viewer<'_> {
             pinned: layout.pinned,
             rank: (0..layout.timelines.len())
                 .map(|timeline| self.rank_of(layout.lines_of(timeline)))
+                .collect(),
+            ranks: (0..layout.timelines.len())
+                .map(|timeline| self.ranks_of(layout.lines_of(timeline)))
                 .collect(),
             thread: (0..layout.timelines.len())
                 .map(|timeline| self.thread_of(layout.lines_of(timeline), &threaded))
@@ -67,19 +71,29 @@ impl Viewer<'_> {
         }
     }
 
+    /// The rank of a line; `None` if it is of none.
+    fn rank_of_line(&self, line: u32) -> Option<u32> {
+        let line = self.trace().lines().get(line as usize)?;
+        match lane_of(&line.line).actor {
+            Actor::Rank(rank) => Some(rank).filter(|&rank| i32::try_from(rank).is_ok()),
+            _ => None,
+        }
+    }
+
     /// The rank that all of these lines are of; -1 if there is none.
     fn rank_of(&self, lines: &[u32]) -> i32 {
-        let rank_of = |&line: &u32| {
-            let line = self.trace().lines().get(line as usize)?;
-            match lane_of(&line.line).actor {
-                Actor::Rank(rank) => i32::try_from(rank).ok(),
-                _ => None,
-            }
-        };
-        let mut ranks = lines.iter().map(rank_of);
+        let mut ranks = lines.iter().map(|&line| self.rank_of_line(line));
         let first = ranks.next().flatten();
         let is_one = first.is_some() && ranks.all(|rank| rank == first);
-        first.filter(|_| is_one).unwrap_or(-1)
+        first.filter(|_| is_one).map_or(-1, |rank| rank as i32)
+    }
+
+    /// The ranks that these lines are of, as a search for them has it: `0-3,7`; empty if one is of no rank.
+    fn ranks_of(&self, lines: &[u32]) -> String {
+        let ranks: Option<BTreeSet<u32>> =
+            lines.iter().map(|&line| self.rank_of_line(line)).collect();
+        let ranks: Vec<u32> = ranks.unwrap_or_default().into_iter().collect();
+        key_of(&ranks)
     }
 }
 
@@ -96,6 +110,7 @@ pub(super) struct TimelinesAnswer<'l> {
     open: Vec<bool>,
     pinned: usize,
     rank: Vec<i32>,
+    ranks: Vec<String>,
     thread: Vec<i32>,
     path: Vec<&'l [String]>,
 }

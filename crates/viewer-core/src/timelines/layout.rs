@@ -340,8 +340,8 @@ fn rest_of(pieces: &[TimelineDraft]) -> Vec<u32> {
         .collect()
 }
 
-/// Leaves as a list of keys, short if they follow each other.
-fn key_of(leaves: &[u32]) -> String {
+/// Leaves, or other numbers in ascending order, as a list, short if they follow each other: `0-3,7`.
+pub(crate) fn key_of(leaves: &[u32]) -> String {
     let mut keys: Vec<TimelineKey> = Vec::new();
     for &leaf in leaves {
         match keys.last_mut() {
