@@ -395,6 +395,9 @@ impl ProcessWalk<'_> {
             self.notes.unmatched_endpoints += 1;
             return;
         }
+        if is_send && i32::try_from(bytes).is_err() {
+            self.notes.large_messages += 1;
+        }
         let message = Clog2Msg {
             etype,
             icomm: place.partner,

@@ -13,6 +13,8 @@ pub struct Notes {
     /// Message endpoints left out, because the other one was given up for newer calls, or was left out by filters, or may have
     /// been.
     pub unmatched_endpoints: u64,
+    /// Messages of more bytes than 32 bits tell, which all records of messages have: their sizes are 2147483647 in the trace.
+    pub large_messages: u64,
     /// Records left out because their function is not known or they are damaged.
     pub unknown_calls: u64,
     /// Regions, markers and events of the program's own left out: ends of what had not begun, damaged ones.
@@ -26,6 +28,7 @@ impl Notes {
         self.unknown_messages += other.unknown_messages;
         self.unwanted_messages += other.unwanted_messages;
         self.unmatched_endpoints += other.unmatched_endpoints;
+        self.large_messages += other.large_messages;
         self.unknown_calls += other.unknown_calls;
         self.unknown_events += other.unknown_events;
     }

@@ -291,6 +291,7 @@ fn draw<E>(
         "message whose communicator or partner is not known",
         notes.unknown_messages,
     );
+    losses.add("size of a message above 2 GiB", notes.large_messages);
     losses.add(
         "call whose function is not known or that is damaged",
         notes.unknown_calls,

@@ -122,6 +122,16 @@ impl Category {
         message
     }
 
+    /// The category of messages of which the largest has so many bytes. Sizes have 64 bits only where they need them: all other traces have the category
+    /// that the original tools write.
+    pub fn messages_up_to(largest: u64) -> Self {
+        let mut message = Category::message();
+        if largest > i32::MAX as u64 {
+            message.info_types = b"dl".to_vec();
+        }
+        message
+    }
+
     /// Whether arrows of the category are taken for messages: their infos have a tag, or the category is named so. MPE names messages in SLOG-1 by
     /// their direction.
     pub fn stands_for_messages(&self) -> bool {

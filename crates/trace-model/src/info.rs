@@ -93,6 +93,16 @@ impl InfoWriter {
         self
     }
 
+    /// The info of a message, in place of what there is: tag and size as a category has them that [`Category::messages_up_to`] makes. A size for which it
+    /// has no room becomes the largest.
+    pub fn message(&mut self, category: &Category, tag: i32, bytes: u64) -> &mut Self {
+        self.clear().int(tag);
+        match category.info_types.get(1) {
+            Some(b'l') => self.long(i64::try_from(bytes).unwrap_or(i64::MAX)),
+            _ => self.int(i32::try_from(bytes).unwrap_or(i32::MAX)),
+        }
+    }
+
     /// The bytes of the info.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -122,6 +122,7 @@ pub(super) struct DrawableCounts {
     pub all: u64,
     pub messages: u64,
     pub message_bytes: u64,
+    pub large_messages: u64,
     pub backward_messages: u64,
     pub out_of_order: u64,
     pub without_time: u64,
@@ -296,6 +297,8 @@ impl<'a> EventOrder<'a> {
             let (tag, bytes) = tag_and_bytes(values, drawable.info);
             self.counts.messages += 1;
             self.counts.message_bytes += bytes.unwrap_or(0);
+            // The most that 32 bits tell.
+            self.counts.large_messages += u64::from(bytes == Some(i32::MAX as u64));
             self.counts.backward_messages += u64::from(is_backward);
             let end = if is_backward { time } else { end };
             self.held.push(HeldMessage {

@@ -559,6 +559,13 @@ impl ReportBuilder<'_, '_> {
                 ],
             ),
             (
+                counts.drawables.large_messages,
+                [
+                    "message of 2147483647 bytes, the most that a trace with 32 bits for sizes tells: it is counted with so many and may be larger",
+                    "messages of 2147483647 bytes, the most that a trace with 32 bits for sizes tells: they are counted with so many and may be larger",
+                ],
+            ),
+            (
                 counts.early_leaves,
                 [
                     "collective call that ends before all the ranks have come that it needs: the clocks differ",

@@ -131,12 +131,13 @@ impl<P: Peers> Slices<'_, '_, P> {
     }
 }
 
-fn counts(notes: &mut Notes) -> [&mut u64; 6] {
+fn counts(notes: &mut Notes) -> [&mut u64; 7] {
     let Notes {
         folded_comms,
         unknown_messages,
         unwanted_messages,
         unmatched_endpoints,
+        large_messages,
         unknown_calls,
         unknown_events,
     } = notes;
@@ -145,6 +146,7 @@ fn counts(notes: &mut Notes) -> [&mut u64; 6] {
         unknown_messages,
         unwanted_messages,
         unmatched_endpoints,
+        large_messages,
         unknown_calls,
         unknown_events,
     ]

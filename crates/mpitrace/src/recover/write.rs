@@ -48,6 +48,12 @@ impl RecoveredFiles {
                 notes.unmatched_endpoints
             ));
         }
+        if notes.large_messages > 0 {
+            self.notes.push(format!(
+                "{} messages are larger than 2 GiB: their sizes are 2147483647 bytes in CLOG2 and SLOG2 files, and right in DUMPI files",
+                notes.large_messages
+            ));
+        }
         if notes.unknown_calls > 0 {
             self.failures.push(format!(
                 "{}: {} calls left out: their function is not known or their arguments cannot be read",

@@ -16,6 +16,7 @@ mod io;
 mod ioserver;
 mod join;
 mod json_fields;
+mod large_messages;
 mod links;
 mod matrix;
 mod merged_runs;

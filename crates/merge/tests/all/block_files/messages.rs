@@ -505,3 +505,26 @@ fn messages_across_the_border_of_mpi_comm_world_have_one_end() {
     // Of each rank two sends and a receive: the other ends are in another log.
     assert_eq!(conversion.unmatched_events, 2 * 3);
 }
+
+/// Records of messages have 32 bits for a size. What they cannot tell is counted.
+#[test]
+fn messages_above_2_gib_are_counted() {
+    const MEBIBYTE: u64 = 0x4c00_0001;
+    let amount = |other: i64, count: i64| vec![No, I(count), H(MEBIBYTE), I(other), I(7), H(WORLD)];
+    let merged = pair(|b, r| {
+        b.datatype(MEBIBYTE, 1 << 20, "");
+        for count in [2047, 2048, 3000] {
+            let mut args = amount(i64::from(1 - r), count);
+            match r {
+                0 => b.call("MPI_Send", &args),
+                _ => {
+                    args.push(S(Some(status(0, 7, (count as u64) << 20))));
+                    b.call("MPI_Recv", &args);
+                }
+            }
+        }
+    });
+    assert_eq!(merged.notes.large_messages, 2);
+    let sizes: Vec<i32> = merged.arrows().iter().map(|arrow| arrow.bytes).collect();
+    assert_eq!(sizes, [2047 << 20, i32::MAX, i32::MAX]);
+}

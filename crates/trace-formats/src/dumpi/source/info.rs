@@ -1,7 +1,8 @@
 //! Infos of calls, made of their arguments: partner, tag, amount of data, communicator, root, offset and name, requests.
 
-use super::super::completed::completes;
+use super::super::completed::{CallArgs, completes};
 use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
+use super::super::ids;
 use super::super::types::DumpiRecord;
 use super::super::value::FieldValue;
 use super::request_numbers::RequestNumbers;
@@ -213,4 +214,39 @@ fn completed_text(requests: &[u32]) -> String {
 pub(super) fn bytes(count: i32, datatype: i32, sizes: &[i32]) -> i64 {
     let size = usize::try_from(datatype).ok().and_then(|i| sizes.get(i));
     i64::from(count) * i64::from(size.copied().unwrap_or(0))
+}
+
+/// Whether calls of a function send or receive a message from a buffer, or prepare that.
+pub(super) fn has_message_buffer(id: u16) -> bool {
+    matches!(
+        id,
+        ids::SEND
+            | ids::BSEND
+            | ids::SSEND
+            | ids::RSEND
+            | ids::ISEND
+            | ids::IBSEND
+            | ids::ISSEND
+            | ids::IRSEND
+            | ids::RECV
+            | ids::IRECV
+            | ids::SENDRECV
+            | ids::SENDRECV_REPLACE
+            | ids::SEND_INIT
+            | ids::BSEND_INIT
+            | ids::SSEND_INIT
+            | ids::RSEND_INIT
+            | ids::RECV_INIT
+    )
+}
+
+/// Bytes of the largest buffer of a call that has such.
+pub(super) fn message_bytes(id: u16, args: &[FieldValue<'_>; MAX_FIELDS], sizes: &[i32]) -> u64 {
+    let args = CallArgs(args);
+    let of = |at| {
+        let (count, datatype) = args.amount(at);
+        u64::try_from(bytes(count, datatype, sizes)).unwrap_or(0)
+    };
+    let second = if id == ids::SENDRECV { of(4) } else { 0 };
+    of(0).max(second)
 }

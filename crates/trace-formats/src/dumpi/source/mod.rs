@@ -231,7 +231,8 @@ impl<'a> DumpiSource<'a> {
             named.unwrap_or(Color::WHITE)
         };
         let categories = &mut self.definitions.categories;
-        categories.push(Category::message());
+        let largest = surveys.iter().map(|survey| survey.largest_message).max();
+        categories.push(Category::messages_up_to(largest.unwrap_or(0)));
         if self.files.iter().any(|file| file.lacks_messages) {
             let (name, gold) = (
                 "annotation".into(),
@@ -336,9 +337,11 @@ impl<'a> DumpiSource<'a> {
             0 => arrow.receive.bytes,
             bytes => bytes,
         };
-        info.clear()
-            .int(arrow.tag)
-            .int(i32::try_from(bytes).unwrap_or(i32::MAX));
+        let messages = self.definitions.categories.first();
+        let bytes = u64::try_from(bytes).unwrap_or(0);
+        let info = messages.map_or(&[][..], |messages| {
+            info.message(messages, arrow.tag, bytes).bytes()
+        });
         let vertices = [arrow.send, arrow.receive].map(|end| Vertex {
             time: self.seconds(end.ns),
             line: end.line,
@@ -346,7 +349,7 @@ impl<'a> DumpiSource<'a> {
         put(&Drawable {
             topology: Topology::Arrow,
             category: MESSAGE,
-            info: info.bytes(),
+            info,
             vertices: &vertices,
         })
     }
@@ -526,6 +529,8 @@ struct FileSurvey {
     /// By axis wall and cpu: the earliest start, and the end of MPI_Init, ns.
     earliest: [Option<i64>; 2],
     init: Option<i64>,
+    /// Bytes of the largest buffer of a message.
+    largest_message: u64,
 }
 
 impl FileSurvey {
@@ -541,6 +546,7 @@ impl FileSurvey {
         ];
         let mut last_thread = None;
         let mut last_function = None;
+        let sizes = reader.type_sizes().ok().flatten().unwrap_or_default();
         for record in reader.records() {
             let record = match record {
                 Ok(record) => record,
@@ -575,6 +581,10 @@ impl FileSurvey {
                     None | Some(CommName::World) => {}
                     Some(name) => _ = survey.communicators.insert((record.thread, name)),
                 }
+            }
+            if info::has_message_buffer(id) {
+                let largest = info::message_bytes(id, &record.arg_array(), &sizes);
+                survey.largest_message = survey.largest_message.max(largest);
             }
             if is_creation(id) {
                 survey.creations.extend(names.take(id, &record.arg_array()));

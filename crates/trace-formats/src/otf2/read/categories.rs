@@ -108,7 +108,8 @@ impl Categories {
             states
         });
         let mut categories = Categories::default();
-        definitions.categories.push(Category::message());
+        let messages = Category::messages_up_to(survey.largest_message);
+        definitions.categories.push(messages);
         let mut index = MESSAGE;
         for (&region, used) in &survey.regions {
             index = index.saturating_add(1);

@@ -383,8 +383,11 @@ impl<'a> Walk<'a> {
     }
 
     fn draw_arrow(&mut self, arrow: &MatchedMessage) -> Result<(), Stop> {
-        let bytes = i32::try_from(arrow.send.bytes).unwrap_or(i32::MAX);
-        self.info.clear().int(arrow.tag as i32).int(bytes);
+        let messages = self.source.definitions.categories.first();
+        let (tag, bytes) = (arrow.tag as i32, arrow.send.bytes);
+        let info = messages.map_or(&[][..], |messages| {
+            self.info.message(messages, tag, bytes).bytes()
+        });
         let vertices = [arrow.send, arrow.receive].map(|end| Vertex {
             time: self.source.seconds(end.time),
             line: end.line,
@@ -392,7 +395,7 @@ impl<'a> Walk<'a> {
         (self.put)(&Drawable {
             topology: Topology::Arrow,
             category: MESSAGE,
-            info: self.info.bytes(),
+            info,
             vertices: &vertices,
         })
     }

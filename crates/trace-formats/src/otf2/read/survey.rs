@@ -70,6 +70,8 @@ pub(super) struct Survey {
     pub first: Option<u64>,
     /// Reference of the name of the program.
     pub program: Option<u32>,
+    /// Bytes of the largest message.
+    pub largest_message: u64,
 }
 
 /// What becomes of the values of a metric.
@@ -149,6 +151,7 @@ impl Survey {
                     kind => {
                         if let EventKind::Send(end, _) | EventKind::Receive(end, _) = &kind {
                             survey.comms_on.insert((place.line, end.comm));
+                            survey.largest_message = survey.largest_message.max(end.bytes);
                         }
                         let complete = state.take(&kind, definitions, comms, &mut requests);
                         let visit = complete.and_then(|(request, facts)| {
