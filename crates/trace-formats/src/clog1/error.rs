@@ -1,5 +1,6 @@
 //! Errors of CLOG-1 files.
 
+use super::record::{MAX_RANK, MAX_TIME};
 use std::fmt;
 use std::io;
 use trace_model::fault::{Fault, ends_in};
@@ -48,6 +49,13 @@ pub enum Clog1ErrorKind {
         /// Size of a block in bytes.
         block_size: usize,
     },
+    /// Writing: a record in the first block with a time or a rank by which no reader would know the file.
+    Implausible {
+        /// Time of the record, seconds.
+        time: f64,
+        /// Rank of the record.
+        rank: i32,
+    },
     /// Reading or writing failed.
     Io(io::Error),
 }
@@ -81,9 +89,14 @@ impl fmt::Display for Clog1ErrorKind {
                 f,
                 "a record of {size} bytes does not fit in a block of {block_size} bytes"
             ),
+            Clog1ErrorKind::Implausible { time, rank } => write!(
+                f,
+                "a record of rank {rank} at {time} s; CLOG-1 files are known by ranks from 0 to {} and times up to {MAX_TIME} s",
+                MAX_RANK - 1
+            ),
             Clog1ErrorKind::Io(error) => write!(f, "{error}"),
         }
     }
 }
 
-fault_kind!(Clog1ErrorKind, whole_file: Clog1ErrorKind::Io(_));
+fault_kind!(Clog1ErrorKind, whole_file: Clog1ErrorKind::Io(_) | Clog1ErrorKind::Implausible { .. });

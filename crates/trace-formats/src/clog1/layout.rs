@@ -2,7 +2,7 @@
 
 use super::error::{Clog1Error, Clog1ErrorKind};
 use super::header::{HeaderInts, peek};
-use super::record::{HEADER_SIZE, rectype};
+use super::record::{HEADER_SIZE, MAX_RANK, MAX_TIME, rectype};
 use crate::clog2::Endian;
 use crate::slog2::Color;
 
@@ -30,10 +30,6 @@ impl Default for Clog1Layout {
 
 pub(super) const LARGE_BLOCK: usize = 65536;
 pub(super) const SMALL_BLOCK: usize = 1024;
-/// Largest rank that is believed of a file without any magic number.
-const MAX_RANK: i32 = 1 << 20;
-/// Largest time in seconds that is believed: that of ENDLOG.
-const MAX_TIME: f64 = super::ENDLOG_TIME;
 
 impl Clog1Layout {
     /// Finds out how a file is laid out.

@@ -10,6 +10,10 @@ pub const MAX_RECORD_SIZE: usize = 80;
 
 /// The time MPE stamps ENDLOG with, "later than all times", in seconds.
 pub const ENDLOG_TIME: f64 = 1_000_000.0;
+/// Largest time in seconds that is believed of a file without any magic number: that of ENDLOG.
+pub(super) const MAX_TIME: f64 = ENDLOG_TIME;
+/// Number of ranks that are believed of a file without any magic number.
+pub(super) const MAX_RANK: i32 = 1 << 20;
 
 /// Record types (`spec/clog1.md` section 3).
 #[allow(missing_docs)]

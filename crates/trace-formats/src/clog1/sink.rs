@@ -1,16 +1,16 @@
 //! Makes a CLOG-1 file of drawables from any source (`spec/clog1.md` section 9).
 
-use super::error::Clog1Error;
-use super::layout::Clog1Layout;
+use super::error::{Clog1Error, Clog1ErrorKind};
+use super::layout::{Clog1Layout, LARGE_BLOCK};
 use super::record::{
     Clog1Body, Clog1Comm, Clog1EventDef, Clog1Record, Clog1RecordHeader, Clog1StateDef,
-    ENDLOG_TIME, RawEvent, comm_etype,
+    ENDLOG_TIME, HEADER_SIZE, MAX_RANK, MAX_TIME, RawEvent, comm_etype,
 };
 use super::write::Clog1Writer;
 use crate::clog2::FixedText;
 use crate::mpe1::{Emitter, Mpe1Event};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use trace_model::PendingFile;
 use trace_model::{Complete, Definitions, Drawable, DrawableOrder, Losses, Stop};
 
@@ -40,10 +40,13 @@ impl Clog1Sink<PendingFile> {
         let path = path.as_ref().to_path_buf();
         let pending = PendingFile::create(&path);
         let pending = pending.map_err(|error| Clog1Error::io(0, error).in_file(&path))?;
-        Ok(Clog1Sink::new(pending, definitions, |pending| {
+        let named = path.clone();
+        let mut sink = Clog1Sink::new(pending, definitions, |pending| {
             let done = pending.persist();
-            Ok(done.map_err(|error| Clog1Error::io(0, error).in_file(path))?)
-        }))
+            Ok(done.map_err(|error| Clog1Error::io(0, error).in_file(named))?)
+        });
+        sink.log.path = path;
+        Ok(sink)
     }
 }
 
@@ -80,6 +83,8 @@ impl<W: Write> Clog1Sink<W> {
                 origin: None,
                 shifted: false,
                 cut: 0,
+                path: PathBuf::new(),
+                first_block: LARGE_BLOCK / HEADER_SIZE,
             },
             emitter,
             complete: Box::new(complete),
@@ -156,6 +161,10 @@ struct RecordLog<W: Write> {
     origin: Option<f64>,
     shifted: bool,
     cut: u64,
+    /// Path of the file; empty where the sink has none.
+    path: PathBuf,
+    /// Records to come that may still be in the first block, by which readers know the format.
+    first_block: usize,
 }
 
 impl<W: Write> RecordLog<W> {
@@ -220,8 +229,19 @@ impl<W: Write> RecordLog<W> {
     }
 
     fn write(&mut self, time: f64, rank: i32, body: Clog1Body) -> Result<(), Stop> {
+        let time = time - self.origin.unwrap_or(0.0);
+        if self.first_block > 0 {
+            self.first_block -= 1;
+            if !(0..MAX_RANK).contains(&rank) || time > MAX_TIME {
+                let error = Clog1Error::new(0, Clog1ErrorKind::Implausible { time, rank });
+                return Err(match self.path.as_os_str().is_empty() {
+                    true => error.into(),
+                    false => error.in_file(&self.path).into(),
+                });
+            }
+        }
         let header = Clog1RecordHeader {
-            time: time - self.origin.unwrap_or(0.0),
+            time,
             rank,
             pad: [0; 4],
         };

@@ -1,7 +1,8 @@
 //! Drawables to events.
 
 use super::numbers::{EventNumber, StateNumbers, number};
-use super::{HashMap, Mpe1Event, RECEIVE, SEND, key};
+use super::{HashMap, MAX_DEFINITIONS, Mpe1Event, RECEIVE, SEND, key};
+use std::collections::HashSet;
 use std::io::Write;
 use trace_model::{
     Category, Definitions, Drawable, DrawablePoint, InfoValue, Losses, MessageInfo, PointKind,
@@ -27,6 +28,8 @@ pub(crate) struct Book {
     pub(crate) losses: Losses,
     categories: HashMap<i32, NumberedCategory>,
     places: HashMap<i32, (i32, i32)>,
+    /// By category, rank and thread the states that are open, in order of their starts.
+    open: HashMap<(i32, i32, i32), Vec<u64>>,
     text: Vec<u8>,
     /// Bytes that a text may have.
     longest: usize,
@@ -69,6 +72,24 @@ impl Emitter {
             };
             (category.index, kind)
         });
+        let places = places(definitions);
+        let all: HashSet<(i32, i32)> = places.values().copied().collect();
+        for (what, count) in [
+            (
+                "rank or thread beyond the first 65536, which is not read back",
+                all.len(),
+            ),
+            (
+                "kind of state beyond the first 65536, which is not read back",
+                states.len(),
+            ),
+            (
+                "kind of event beyond the first 65536, which is not read back",
+                events.len(),
+            ),
+        ] {
+            losses.add(what, count.saturating_sub(MAX_DEFINITIONS) as u64);
+        }
         Emitter {
             points: Points::default(),
             book: Book {
@@ -76,7 +97,8 @@ impl Emitter {
                 states,
                 events,
                 losses,
-                places: places(definitions),
+                places,
+                open: HashMap::default(),
                 text: Vec::new(),
                 longest,
             },
@@ -187,6 +209,16 @@ impl Book {
             }
             PointKind::Enter | PointKind::Leave | PointKind::At => {
                 let is_end = point.what == PointKind::Leave;
+                if point.what != PointKind::At {
+                    let open = self.open.entry((point.category, rank, thread)).or_default();
+                    // Readers take an end for that of the last start.
+                    if !is_end {
+                        open.push(point.drawable);
+                    } else if open.pop() != Some(point.drawable) {
+                        let what = "state that overlaps one of its own category on its line, ends exchanged";
+                        self.losses.add(what, 1);
+                    }
+                }
                 let (category, text) = (&kind.category, &mut self.text);
                 let data = match is_made_of_events(category) {
                     true => values(category, &point.info, is_end, text),

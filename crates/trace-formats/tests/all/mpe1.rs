@@ -481,6 +481,86 @@ fn what_stands_before_the_damage_is_read() {
     }
 }
 
+/// States of one category on a line that overlap without one lying in the other: readers give an end to the last start, and that is said.
+#[test]
+fn ends_that_readers_exchange_are_counted() {
+    let (definitions, _) = own();
+    let state = |from: f64, to: f64, line| {
+        let vertices = [from, to].map(|time| Vertex { time, line });
+        (Topology::State, 3, vec![], vertices.to_vec())
+    };
+    let nested = vec![state(0.0, 4.0, 0), state(1.0, 2.0, 0), state(1.5, 5.0, 2)];
+    let crossed = vec![state(0.0, 4.0, 0), state(1.0, 5.0, 0), state(1.5, 2.5, 2)];
+    let what = "state that overlaps one of its own category on its line, ends exchanged";
+    for (drawables, expected) in [(nested, 0), (crossed, 2)] {
+        let own = Own(definitions.clone(), drawables.clone());
+        for losses in [to_clog1(&own).1, to_alog(&own, false).1] {
+            assert_eq!(losses.count(what), expected);
+        }
+        let (file, _) = to_alog(&own, false);
+        let read = shown(&alog::AlogSource::new(&file).unwrap()).0;
+        let ends = |times: &[(f64, i32)]| [times[0].0, times[1].0];
+        let mut read: Vec<[f64; 2]> = read.iter().map(|shown| ends(&shown.3)).collect();
+        read.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        let told = drawables
+            .iter()
+            .map(|made| [made.3[0].time, made.3[1].time]);
+        assert_eq!(read == told.collect::<Vec<_>>(), expected == 0, "{read:?}");
+    }
+}
+
+/// A file is known by the ranks and times of its first block. One that nobody would know is not written.
+#[test]
+fn no_clog1_file_is_written_that_no_reader_knows() {
+    let (mut definitions, _) = own();
+    let at = |time, line| (Topology::Event, 5, vec![], vec![Vertex { time, line }]);
+    let convert = |definitions: &Definitions, times: [f64; 2]| {
+        let drawables = times.map(|time| at(time, 0)).to_vec();
+        let source = Own(definitions.clone(), drawables);
+        let file = Temporary::new("x.clog");
+        let sink = clog1::Clog1Sink::create(&file.0, definitions).unwrap();
+        let written = convert(&source, Box::new(sink));
+        assert_eq!(file.0.exists(), written.is_ok());
+        let name = file.0.display().to_string();
+        written
+            .map(|_| assert!(clog1::recognises(&file.bytes())))
+            .map_err(|error| error.to_string().replace(&name, "NAME"))
+    };
+    assert_eq!(convert(&definitions, [0.0, 1e6]), Ok(()));
+    assert_eq!(convert(&definitions, [2e9, 2e9 + 5.0]), Ok(()));
+    let times = "CLOG-1 files are known by ranks from 0 to 1048575 and times up to 1000000 s";
+    let expected = format!("NAME: a record of rank 0 at 2000000000 s; {times}");
+    assert_eq!(convert(&definitions, [0.0, 2e9]), Err(expected));
+    definitions.lines[2].rank = i32::MAX - 1;
+    let expected = format!("NAME: a record of rank 2147483646 at 0 s; {times}");
+    assert_eq!(convert(&definitions, [0.0, 1.0]), Err(expected));
+}
+
+#[test]
+fn what_is_not_read_back_is_counted() {
+    let (mut definitions, _) = own();
+    definitions.lines = (0..65_540)
+        .map(|rank| Line::of_thread(rank, rank, 0))
+        .collect();
+    let states = (0..65_539).map(|nth| {
+        let name = format!("s{nth}").as_str().into();
+        Category::new(10 + nth, name, Topology::State, trace_model::Color::WHITE)
+    });
+    definitions.categories = states.collect();
+    let own = Own(definitions, Vec::new());
+    for losses in [to_clog1(&own).1, to_alog(&own, false).1] {
+        let beyond = |what: &str| {
+            losses.count(&format!(
+                "{what} beyond the first 65536, which is not read back"
+            ))
+        };
+        assert_eq!(
+            ["rank or thread", "kind of state", "kind of event"].map(beyond),
+            [4, 3, 0]
+        );
+    }
+}
+
 fn any_drawables() -> impl Strategy<Value = Vec<Made>> {
     let one = (0u8..4, 0i32..3000, 0i32..300, 0i32..4, 0i32..4, 0i32..5).prop_map(
         |(kind, start, length, line, other, tag)| {
