@@ -45,6 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(output) = &arguments.forward {
         let target = Target::new(output, Some(Format::Clog2), &TreeArguments::default())?;
         target.place(|path: &Path| {
+            let bad = |error| Failure::in_file_or_output(error, name, output.display());
             let writer = Clog2Writer::create(path, reader.preamble()).map_err(bad)?;
             let (_, forwarded) = write_forwarded(&reader, writer).map_err(bad)?;
             result = Some(forwarded);

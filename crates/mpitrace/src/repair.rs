@@ -43,12 +43,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let input = OpenedInput::open(&arguments.input)?;
     let name = shown(&arguments.input);
-    let bad = |error: clog2::Clog2Error| Failure::in_file_or_output(error, name, name.display());
+    let output = arguments.output.as_ref().unwrap_or(&arguments.input);
+    let bad = |error: clog2::Clog2Error| Failure::in_file_or_output(error, name, output.display());
     let reader = Clog2Reader::new(&input).map_err(bad)?;
     if arguments.in_place && arguments.input == OsStr::new("-") {
         return Err(Failure::Call("--in-place needs a file".into()));
     }
-    let output = arguments.output.as_ref().unwrap_or(&arguments.input);
     let target = Target::new(output, Some(Format::Clog2), &TreeArguments::default())?;
     let repaired = if arguments.in_place && is_sound(&reader) {
         None

@@ -304,3 +304,24 @@ fn devices_and_stdout_are_no_files_in_the_way() {
         assert_eq!(fs::read(at.join("redirected")).unwrap(), expected, "{name}");
     }
 }
+
+#[test]
+fn an_output_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    inputs(at);
+    for call in ["clock a.clog2 --forward o.clog2", "repair a.clog2 o.clog2"] {
+        // As on a full disk.
+        let script = format!("ulimit -f 8; trap '' XFSZ; exec \"$0\" {call}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_mpitrace")]);
+        let output = shell.current_dir(at).output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{call}: {printed}");
+        assert!(
+            printed.starts_with("mpitrace: o.clog2: "),
+            "{call}: {printed}"
+        );
+        assert!(!at.join("o.clog2").exists());
+    }
+}

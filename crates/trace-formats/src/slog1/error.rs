@@ -107,6 +107,8 @@ pub enum Slog1ErrorKind {
     NotReserved(RecordKey),
     /// Writing: two definitions with one key.
     Duplicate(RecordKey),
+    /// Writing: more categories than record types.
+    Types(usize),
     /// Writing: a label of an argument of more than 33 bytes.
     LabelLength(String),
     /// Reading or writing failed.
@@ -187,6 +189,10 @@ impl fmt::Display for Slog1ErrorKind {
                 write!(f, "a record of {key}, for which no room was reserved")
             }
             Slog1ErrorKind::Duplicate(key) => write!(f, "two definitions of {key}"),
+            Slog1ErrorKind::Types(categories) => write!(
+                f,
+                "{categories} categories; an SLOG-1 file has 65535 types of records, and two are needed for each category of arrows"
+            ),
             Slog1ErrorKind::LabelLength(label) => {
                 write!(f, "argument label {label:?} is longer than 33 bytes")
             }
@@ -198,6 +204,7 @@ impl fmt::Display for Slog1ErrorKind {
 fault_kind!(
     Slog1ErrorKind,
     whole_file: Slog1ErrorKind::NoStatistics
+        | Slog1ErrorKind::Types(_)
         | Slog1ErrorKind::DirectoryFull(_)
         | Slog1ErrorKind::Order { .. }
         | Slog1ErrorKind::NotReserved(_)

@@ -44,6 +44,8 @@ impl RecordForm {
 /// All kinds of records that a file may have.
 pub(super) struct Kinds {
     pub(super) table: Vec<RecordKind>,
+    /// Whether there are fewer types than categories need.
+    pub(super) lacks_types: bool,
     shapes: HashMap<i32, RecordForm>,
 }
 
@@ -56,6 +58,7 @@ impl Kinds {
         let mut types = Types::new(&real);
         let mut kinds = Kinds {
             table: Vec::new(),
+            lacks_types: false,
             shapes: HashMap::new(),
         };
         let mut made = HashSet::new();
@@ -124,6 +127,7 @@ impl Kinds {
             };
             kinds.shapes.insert(category.index, shape);
         }
+        kinds.lacks_types = types.is_used_up;
         kinds
     }
 
@@ -198,6 +202,7 @@ struct Types {
     used: HashSet<u16>,
     own: HashMap<i32, RecordKey>,
     next: u16,
+    is_used_up: bool,
 }
 
 impl Types {
@@ -206,6 +211,7 @@ impl Types {
             used: categories.iter().map(|c| c.index as u16).collect(),
             own: HashMap::new(),
             next: FIRST_ARROW,
+            is_used_up: false,
         };
         types.used.insert(SPARE);
         for category in categories {
@@ -245,6 +251,7 @@ impl Types {
                 return found;
             }
         }
+        self.is_used_up = true;
         SPARE - 1
     }
 }

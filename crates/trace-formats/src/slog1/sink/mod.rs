@@ -70,7 +70,7 @@ impl<W: Read + Write + Seek> Slog1Sink<W> {
     /// `complete` gets it when everything is written.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// When there is no room for temporary files, or there are more categories than types of records.
     pub fn new(
         create: impl Fn() -> io::Result<W> + 'static,
         definitions: &Definitions,
@@ -82,9 +82,14 @@ impl<W: Read + Write + Seek> Slog1Sink<W> {
             "name of the program",
             u64::from(!definitions.program.is_empty()),
         );
+        let kinds = Kinds::new(&definitions.categories, &mut losses);
+        if kinds.lacks_types {
+            let count = definitions.categories.len();
+            return Err(Slog1Error::new(0, Slog1ErrorKind::Types(count)));
+        }
         let spool = tempfile::tempfile().map_err(|error| Slog1Error::io(0, error))?;
         Ok(Slog1Sink {
-            kinds: Kinds::new(&definitions.categories, &mut losses),
+            kinds,
             threads: Threads::new(&definitions.lines, &mut losses),
             options,
             spool: BufWriter::with_capacity(1 << 18, spool),

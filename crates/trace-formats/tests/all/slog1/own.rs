@@ -543,3 +543,27 @@ fn clog1_becomes_what_clog2slog_makes() {
     let (_, conversion) = from_clog1(&reader, create, &Slog1Options::default()).expect("converted");
     assert_eq!(conversion.written.frames, 1);
 }
+
+#[test]
+fn more_categories_than_types_are_refused() {
+    let started = |count: i32| {
+        let state = |index: i32| {
+            let name = format!("s{index}").as_str().into();
+            Category::new(index, name, Topology::State, Color::WHITE)
+        };
+        let categories = (1..count).map(state);
+        let definitions = Definitions {
+            categories: std::iter::once(Category::message())
+                .chain(categories)
+                .collect(),
+            ..Definitions::default()
+        };
+        let create = || Ok(Cursor::new(Vec::new()));
+        let sink = Slog1Sink::new(create, &definitions, Slog1Options::default(), |_| Ok(()));
+        sink.map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(started(60_000), Ok(()));
+    let expected = "70000 categories; an SLOG-1 file has 65535 types of records";
+    let error = started(70_000).expect_err("too many");
+    assert!(error.starts_with(expected), "{error}");
+}
