@@ -1,6 +1,6 @@
 //! Several traces as one: the lines of each under those of the one before, on one time axis.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use super::comm_numbers::{self, CommNumbering};
@@ -218,14 +218,22 @@ fn join_categories(
 ) -> Result<BTreeMap<i32, i32>, MergeError> {
     let mut numbers = BTreeMap::new();
     let mut new = Vec::new();
+    let mut known: HashMap<&[u8], Vec<&Category>> = HashMap::new();
+    for category in &definitions.categories {
+        known.entry(&category.name.0).or_default().push(category);
+    }
     for category in &own.categories {
-        match definitions.categories.iter().find(|c| is_same(c, category)) {
+        let alike = known.get(&*category.name.0).into_iter().flatten();
+        match alike.into_iter().find(|known| is_same(known, category)) {
             Some(same) => {
                 numbers.insert(category.index, same.index);
             }
             None => new.push(category),
         }
     }
+    let taken = definitions.etypes.values();
+    let mut starts: HashSet<i32> = taken.clone().map(|taken| taken.0).collect();
+    let mut ends: HashSet<i32> = taken.map(|taken| taken.1).collect();
     // Those whose numbers are free keep them; the others come behind all.
     let (keep, renumber): (Vec<_>, Vec<_>) = new
         .into_iter()
@@ -243,11 +251,11 @@ fn join_categories(
         used.insert(index);
         numbers.insert(category.index, index);
         if let Some(&etypes) = own.etypes.get(&category.index)
-            && !definitions
-                .etypes
-                .values()
-                .any(|taken| taken.0 == etypes.0 || taken.1 == etypes.1)
+            && !starts.contains(&etypes.0)
+            && !ends.contains(&etypes.1)
         {
+            starts.insert(etypes.0);
+            ends.insert(etypes.1);
             definitions.etypes.insert(index, etypes);
         }
         definitions.categories.push(Category {
