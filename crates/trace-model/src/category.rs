@@ -122,8 +122,8 @@ impl Category {
         message
     }
 
-    /// The category of messages of which the largest has so many bytes. Sizes have 64 bits only where they need them: all other traces have the category
-    /// that the original tools write.
+    /// The category of messages of which the largest has so many bytes. Sizes have 64 bits only where they need them: all other traces have the
+    /// category that the original tools write.
     pub fn messages_up_to(largest: u64) -> Self {
         let mut message = Category::message();
         if largest > i32::MAX as u64 {

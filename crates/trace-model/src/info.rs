@@ -93,8 +93,8 @@ impl InfoWriter {
         self
     }
 
-    /// The info of a message, in place of what there is: tag and size as a category has them that [`Category::messages_up_to`] makes. A size for which it
-    /// has no room becomes the largest.
+    /// The info of a message, in place of what there is: tag and size as a category has them that [`Category::messages_up_to`] makes. A size for
+    /// which it has no room becomes the largest.
     pub fn message(&mut self, category: &Category, tag: i32, bytes: u64) -> &mut Self {
         self.clear().int(tag);
         match category.info_types.get(1) {
