@@ -43,6 +43,9 @@ impl WaitPass<'_> {
     ) {
         self.counts.calls += 1;
         self.lacking.call(category);
+        if self.unseen.is_control(category) {
+            self.requests_of(line.lane).controls += 1;
+        }
         let mut found = self.info.take().unwrap_or_default();
         self.infos[category as usize].read(info, &mut found);
         let definition = self.categories[category as usize];
@@ -409,10 +412,14 @@ impl WaitPass<'_> {
             self.counts.unknown_neighbours += u64::from(neighbours.is_none());
         }
         let queue = &mut self.comms[part.queue as usize];
+        let mut part = *part;
+        queue.find_again(&mut part, time);
+        let part = &part;
         let needed = queue.needed(part, call.begun.line.lane, neighbours);
         // A rank may leave the operation on a file when its own data are written.
         if part.role.pattern != WaitPattern::FileCollective && queue.lacks(part) {
             call.left_early = Some(*part);
+            queue.leave_lacking(part.number, time, time - call.begun.start);
         }
         queue.leave(part.number);
         if part.frees_queue {

@@ -2,7 +2,7 @@
 
 use super::arrivals::Arrival;
 use super::call_info::{CallInfo, MadeComm};
-use super::collective::{OperationQueue, Part, RankInOperation};
+use super::collective::{OperationKind, OperationQueue, Part, RankInOperation};
 use super::comm_sums::moved;
 use super::lane::{LineUse, PreparedOperation, SharedObject};
 use super::pass::WaitPass;
@@ -87,8 +87,15 @@ impl WaitPass<'_> {
             side: side.map(|side| side.side),
             part,
             role,
+            kind: OperationKind {
+                needs: role.needs,
+                pattern: role.pattern,
+                operation: self.operations[category as usize],
+            },
+            after_gap: None,
             frees_queue: role.shared == SharedUse::Frees && shared.is_some(),
         };
+        let gaps = self.requests_of(line.lane).gaps();
         match made {
             Some(_) => {
                 let number = self.made_by.entry((queue, line.lane)).or_default();
@@ -96,7 +103,7 @@ impl WaitPass<'_> {
                 *number += 1;
                 self.comms[queue as usize].come_to(&come, arrival);
             }
-            None => self.comms[queue as usize].come(place, &mut come, arrival),
+            None => self.comms[queue as usize].come(place, &mut come, arrival, gaps),
         }
         if let Some(first) = self.comms[queue as usize].left_early(&come) {
             self.end_early_leaves(first, &come, arrival);

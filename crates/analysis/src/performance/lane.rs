@@ -284,6 +284,17 @@ pub(super) struct RankRequests {
     pub shared: Map<u32, SharedObject>,
     /// Persistent collective operations, by the number that the rank has for them.
     pub prepared: Map<u32, PreparedOperation>,
+    /// Whether the rank was seen in MPI_Init: what is recorded of it begins there.
+    pub has_init: bool,
+    /// Calls of MPI_Pcontrol, which may have switched recording off.
+    pub controls: u32,
+}
+
+impl RankRequests {
+    /// How often calls of the rank may not have been recorded so far.
+    pub(super) fn gaps(&self) -> u32 {
+        self.controls.saturating_add(u32::from(!self.has_init))
+    }
 }
 
 /// A thread of a rank.

@@ -396,7 +396,10 @@ impl<'a> WaitPass<'a> {
         let line = self.lines[state.line as usize];
         let role = self.roles[category as usize];
         match role {
-            CategoryRole::Init => self.in_init += 1,
+            CategoryRole::Init => {
+                self.in_init += 1;
+                self.requests_of(line.lane).has_init = true;
+            }
             CategoryRole::Finalize => self.restart(),
             _ => self.restart_if_due(),
         }
@@ -622,8 +625,15 @@ impl<'a> WaitPass<'a> {
         self.roles.get(category as usize) == Some(&CategoryRole::Region)
     }
 
-    /// Operations that not all ranks have left.
+    /// Operations that not all ranks have left, or of which some ranks lack the call. What is left at the end counts if calls may not have been recorded, and
+    /// all ranks have come to MPI_Finalize.
     pub(super) fn unmatched(&self) -> u64 {
-        self.comms.iter().map(|comm| comm.unmatched).sum()
+        let known: u64 = self.comms.iter().map(|comm| comm.unmatched).sum();
+        let is_partly_recorded = self.requests.iter().any(|rank| rank.gaps() > 0);
+        if !is_partly_recorded || !self.end_marks.not_finalized().is_empty() {
+            return known;
+        }
+        let comms = &self.comms[..self.comm_numbers.len()];
+        known + comms.iter().map(OperationQueue::incomplete).sum::<u64>()
     }
 }

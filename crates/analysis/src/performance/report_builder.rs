@@ -547,8 +547,8 @@ impl ReportBuilder<'_, '_> {
             (
                 self.pass.unmatched(),
                 [
-                    "collective operation that not all ranks took part in",
-                    "collective operations that not all ranks took part in",
+                    "collective operation of which the trace lacks calls of some ranks: who waited there is not known",
+                    "collective operations of which the trace lacks calls of some ranks: who waited there is not known",
                 ],
             ),
             (

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::performance::arrivals::Arrival;
     use crate::performance::clocks::ReplayClocks;
-    use crate::performance::collective::{Part, RankInOperation};
+    use crate::performance::collective::{OperationKind, Part, RankInOperation};
     use crate::performance::role::{CollectiveRole, Members, Needs, SharedUse};
     use crate::performance::wait::WaitPattern;
 
@@ -95,9 +95,15 @@ mod tests {
                     side: None,
                     part: Part::Unknown,
                     role,
+                    kind: OperationKind {
+                        needs: role.needs,
+                        pattern: role.pattern,
+                        operation: None,
+                    },
+                    after_gap: None,
                     frees_queue: true,
                 };
-                queue.come(rank, &mut freed, arrival);
+                queue.come(rank, &mut freed, arrival, 0);
                 queue.leave(freed.number);
                 shared.free(&queues, own[0]);
             }

@@ -6,3 +6,4 @@ mod performance;
 mod root_causes;
 mod run_facts;
 mod stats;
+mod unrecorded_calls;

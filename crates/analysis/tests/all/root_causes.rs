@@ -24,6 +24,9 @@ const MESSAGE: i32 = 6;
 /// Rank, and category of what it does; outside of any state if it is negative.
 type Cause = (usize, i32);
 
+/// Form, category, and ends as tick and rank.
+type MadeDrawable = (Topology, i32, [(u64, usize); 2]);
+
 /// What a rank did from one tick to another one.
 type Did = (u64, u64, Cause);
 
@@ -40,7 +43,7 @@ enum Step {
 /// The run as it is made, and what each rank did because of whom.
 #[derive(Default)]
 struct Simulated {
-    drawables: Vec<(Topology, i32, [(u64, usize); 2])>,
+    drawables: Vec<MadeDrawable>,
     now: [u64; RANKS],
     did: [Vec<Did>; RANKS],
     /// Ticks of waiting by root cause.
