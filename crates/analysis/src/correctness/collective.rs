@@ -25,8 +25,26 @@ struct PendingOperation {
     /// Calls that are not as the first one, and how many there are.
     others: Vec<Arrival>,
     different: u32,
+    /// Calls of which less is known than of the first, and how many there are.
+    less_known: Vec<Arrival>,
+    less_known_count: u32,
     /// What the ranks that came send and expect; `None` if that of one is not known.
     exchanged: Option<ExchangedBytes>,
+}
+
+impl PendingOperation {
+    /// The ranks of which is not known what calls differ in; `None` if there are too many.
+    fn unknown(&self, difference: Difference) -> Option<Vec<u32>> {
+        let is_unknown = |call: &&Arrival| match difference {
+            Difference::Function | Difference::Exchange(_) => false,
+            Difference::Root => call.signature.root.is_none(),
+            Difference::Operation => call.signature.operation.is_none(),
+            Difference::Size => call.signature.bytes.is_none(),
+        };
+        let are_all_kept = self.less_known_count as usize == self.less_known.len();
+        let unknown = self.less_known.iter().filter(is_unknown);
+        are_all_kept.then(|| unknown.map(|call| call.place.rank).collect())
+    }
 }
 
 /// How calls of one operation differ.
@@ -55,6 +73,8 @@ pub(super) struct Mismatch {
     pub calls: Vec<Arrival>,
     /// Number of ranks that did something else than the first.
     pub different: u32,
+    /// Ranks in MPI_COMM_WORLD of which is not known what they did; `None` if there are too many.
+    pub unknown: Option<Vec<u32>>,
     /// Ranks that had come to the operation.
     pub came: u32,
     /// Operations on the communicator that differ in this way.
@@ -136,6 +156,16 @@ impl CollectiveMatcher {
                     .exchanged
                     .zip(arrival.signature.exchanged)
                     .and_then(|(all, own)| all.checked_add(own));
+                let mut arrival = arrival;
+                if lacks_what_is_known(&arrival, &operation.first) {
+                    std::mem::swap(&mut operation.first, &mut arrival);
+                }
+                if lacks_what_is_known(&operation.first, &arrival) {
+                    operation.less_known_count += 1;
+                    if operation.less_known.len() < MAX_DIFFERENT {
+                        operation.less_known.push(arrival);
+                    }
+                }
                 if !is_alike(&operation.first, &arrival) {
                     operation.different += 1;
                     if operation.others.len() < MAX_DIFFERENT {
@@ -150,6 +180,8 @@ impl CollectiveMatcher {
                     first: arrival,
                     others: Vec::new(),
                     different: 0,
+                    less_known: Vec::new(),
+                    less_known_count: 0,
                     exchanged: arrival.signature.exchanged,
                 });
             }
@@ -217,6 +249,7 @@ impl CollectiveMatcher {
                 difference,
                 calls: std::iter::once(first).chain(others).collect(),
                 different,
+                unknown: operation.unknown(difference),
                 came: operation.came,
                 count: 1,
             });
@@ -241,6 +274,7 @@ impl CollectiveMatcher {
                 difference: Difference::Exchange(all),
                 calls: vec![first],
                 different: 0,
+                unknown: Some(Vec::new()),
                 came: operation.came,
                 count: 1,
             });
@@ -305,6 +339,14 @@ fn differs(first: &Arrival, other: &Arrival, difference: Difference) -> bool {
         Difference::Size => a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b),
         Difference::Exchange(_) => false,
     }
+}
+
+/// Whether something is known of a call that is not of the other.
+fn lacks_what_is_known(known: &Arrival, other: &Arrival) -> bool {
+    let (a, b) = (&known.signature, &other.signature);
+    a.root.is_some() && b.root.is_none()
+        || a.operation.is_some() && b.operation.is_none()
+        || a.bytes.is_some() && b.bytes.is_none()
 }
 
 /// Whether two calls fit as far as is known of both.

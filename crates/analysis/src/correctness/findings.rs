@@ -2,7 +2,7 @@
 
 use super::call::{CallPlace, CommKey, ExchangedBytes, FunctionKey, ObjectKind};
 use super::collective::{Arrival, Difference, Mismatch, Missing, OperationNumber};
-use super::deadlock::{self, Deadlock, MessageState, OutsideCalls, RankEnd};
+use super::deadlock::{self, Deadlock, MessageState, OutsideCalls, RankEnd, WaitsFor};
 use super::failed::FailedCalls;
 use super::left::LeftObjects;
 use super::pass::{Check, CorrectnessPass};
@@ -43,6 +43,7 @@ impl CorrectnessPass {
         let time = |finding: &Finding| finding.calls.first().map_or(0.0, |call| call.time);
         findings.sort_by(|a, b| a.kind.cmp(&b.kind).then(time(a).total_cmp(&time(b))));
         self.note_what_is_missing();
+        self.note_one_sided_waits();
         self.bound(&mut findings);
         let mut not_checked: Vec<String> = (self.unchecked.iter())
             .map(|(check, why)| format!("{}: {why}", check.name()))
@@ -56,6 +57,25 @@ impl CorrectnessPass {
             findings,
             ends: Vec::new(),
             not_checked,
+        }
+    }
+
+    /// Says which ranks are in calls of one-sided communication that wait for others, as whom these wait for is not followed.
+    fn note_one_sided_waits(&mut self) {
+        let mut by_function: BTreeMap<String, RankSet> = BTreeMap::new();
+        for (&rank, end) in &self.ends {
+            if let RankEnd::In(place, WaitsFor::Unknown) = end
+                && let name = self.name(place.function)
+                && waits_one_sided(name)
+            {
+                by_function.entry(name.to_owned()).or_default().insert(rank);
+            }
+        }
+        for (function, ranks) in by_function {
+            let ranks = ranks_in_words(&ranks.to_string());
+            self.note_unchecked(format!(
+                "whom {ranks} waited for in {function}: taken for able to go on, so a deadlock of one-sided communication is not found"
+            ));
         }
     }
 
@@ -279,8 +299,9 @@ impl CorrectnessPass {
                 }
             }
         }
-        // All ranks that are not among the others did what the first one did.
-        if let Some(comm) = self.comms.get(mismatch.comm.0 as usize)
+        // All ranks that are not among the others did what the first one did, as far as that is known.
+        if let Some(unknown) = &mismatch.unknown
+            && let Some(comm) = self.comms.get(mismatch.comm.0 as usize)
             && mismatch.came as usize == comm.members.len()
             && mismatch.different as usize == mismatch.calls.len() - 1
         {
@@ -289,7 +310,8 @@ impl CorrectnessPass {
                 .members
                 .iter()
                 .filter_map(|&rank| u32::try_from(rank).ok());
-            for rank in alike.filter(|rank| !different.contains(rank)) {
+            let is_other = |rank: &u32| different.contains(rank) || unknown.contains(rank);
+            for rank in alike.filter(|rank| !is_other(rank)) {
                 groups[0].1.insert(rank);
             }
         }
@@ -545,4 +567,17 @@ impl CorrectnessPass {
             });
         }
     }
+}
+
+/// Whether a function of one-sided communication waits for other ranks, and is no collective call.
+fn waits_one_sided(name: &str) -> bool {
+    const NAMES: [&str; 6] = [
+        "MPI_Win_start",
+        "MPI_Win_complete",
+        "MPI_Win_wait",
+        "MPI_Win_lock",
+        "MPI_Win_unlock",
+        "MPI_Win_flush",
+    ];
+    NAMES.iter().any(|known| name.starts_with(known))
 }

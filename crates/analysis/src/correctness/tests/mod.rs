@@ -4,6 +4,7 @@ mod counted_only;
 mod ended_receives;
 mod intercommunicators;
 mod nobody;
+mod unknown;
 
 use super::*;
 use std::sync::Arc;
