@@ -284,6 +284,14 @@ impl LoopFinder {
                 at += 1;
                 continue;
             }
+            let before = before_turns(&row, at, block);
+            if before > 0 {
+                self.row.extend_from_slice(&row[at..at + before]);
+                at += before;
+                let symbols = row[at..at + block].iter().map(|happening| happening.symbol);
+                body.clear();
+                body.extend(symbols);
+            }
             let is_body = |from: usize| {
                 let symbols = row.get(from..from + block);
                 symbols.is_some_and(|row| row.iter().map(|h| h.symbol).eq(body.iter().copied()))
@@ -345,6 +353,31 @@ impl LoopFinder {
     }
 }
 
+/// Symbols at this place that are before a loop of blocks of this length, though its turns could begin with them: a call before the loop may be the one at
+/// the end of each turn. Turns begin so that none begins within something of the turn before, if they can.
+fn before_turns(row: &[Happening], at: usize, block: usize) -> usize {
+    let behind = row.len().saturating_sub(block);
+    let repeated = (at..behind)
+        .take_while(|&nth| row[nth].symbol == row[nth + block].symbol)
+        .count();
+    let turns = (repeated / block).min(MAX_TURNS);
+    let is_cut = |before: usize| {
+        (1..=turns).any(|turn| {
+            let begin = at + before + turn * block;
+            let from = row[begin].from;
+            let of_turn = &row[begin - block..begin];
+            of_turn
+                .iter()
+                .any(|other| other.from < from && other.to > from)
+        })
+    };
+    let starts = 0..=repeated % block;
+    starts
+        .into_iter()
+        .find(|&before| !is_cut(before))
+        .unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -378,6 +411,32 @@ mod tests {
         assert_eq!(of("abcdefgh"), None);
         assert_eq!(of("abab"), None);
         assert_eq!(of(""), None);
+    }
+
+    /// Each turn is a region with two calls in it, and the second of them is made before the loop, too.
+    #[test]
+    fn a_turn_does_not_begin_within_a_region() {
+        for calls_before in [0, 1] {
+            let mut repetition = Repetition::default();
+            let mut put = |symbol: u32, from: f64, to: f64| {
+                let place = repetition.begin(symbol, from).expect("room");
+                repetition.end(place, to);
+            };
+            for nth in 0..calls_before {
+                put(3, f64::from(nth) / 2.0, f64::from(nth) / 2.0 + 0.25);
+            }
+            for turn in 0..12 {
+                let from = 1.0 + 4.0 * f64::from(turn);
+                put(1, from, from + 3.75);
+                put(2, from + 1.0, from + 1.5);
+                put(3, from + 3.0, from + 3.5);
+            }
+            let found = repetition.loops(0.0, 49.0).iterations(false);
+            let found = found.expect("a loop");
+            let starts: Vec<f64> = found.ranges.iter().map(|range| range.earliest).collect();
+            let expected: Vec<f64> = (0..12).map(|turn| 1.0 + 4.0 * f64::from(turn)).collect();
+            assert_eq!(starts, expected, "{calls_before}");
+        }
     }
 
     #[test]
