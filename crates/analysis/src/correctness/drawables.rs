@@ -4,7 +4,7 @@ use super::call::{CallPlace, CommKey, FunctionKey, Signature};
 use super::collective::Arrival;
 use super::deadlock::{OutsideCalls, WaitsFor};
 use super::pass::{Check, CorrectnessPass};
-use super::report::{CorrectnessReport, end_in_words, lines_of_ends};
+use super::report::{CorrectnessReport, RankSet, end_in_words, lines_of_ends, ranks_in_words};
 use super::role::{CollectiveOn, comes_together_on};
 use io_attribution::draw::is_message;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -26,6 +26,10 @@ enum StateRole {
     /// A collective call on the communicator of its line, and whether sizes are compared.
     Collective(FunctionKey, bool),
     Finalize,
+    /// A call with which a program begins to use MPI.
+    Init,
+    /// MPI_Pcontrol, which may switch recording off.
+    Control,
     /// Another MPI call.
     Other,
 }
@@ -50,6 +54,14 @@ pub struct DrawableChecks<'a> {
     /// Collective calls by rank and thread that have begun last, as an unfinished one is marked behind.
     latest: HashMap<(u32, u32), (CommKey, u64, FunctionKey, f64)>,
     finalized: HashSet<u32>,
+    /// Ranks that were seen to begin to use MPI: nothing before that is missing.
+    initialized: HashSet<u32>,
+    /// Ranks with calls.
+    calling: HashSet<u32>,
+    /// Whether the trace was made by a recorder that records MPI_Init: it tells roots of collective calls, or has MPI_Init of a rank.
+    records_init: bool,
+    /// Whether recording may have been off for a time.
+    has_controls: bool,
     /// Ranks of which the recorder says that they did not come to MPI_Finalize.
     not_finalized: BTreeSet<u32>,
     ranks: HashSet<u32>,
@@ -113,6 +125,9 @@ impl<'a> DrawableChecks<'a> {
                     let key = pass.function(name.strip_suffix("_c").unwrap_or(&name));
                     Some(match function.class {
                         Class::Finalize => StateRole::Finalize,
+                        Class::Init => StateRole::Init,
+                        Class::Session if name == "MPI_Session_init" => StateRole::Init,
+                        _ if name == "MPI_Pcontrol" => StateRole::Control,
                         _ if comes_together_on(function) == Some(CollectiveOn::Communicator) => {
                             tells_root |=
                                 category.info_keys.iter().any(|k| k.0.ends_with(b"root="));
@@ -152,6 +167,10 @@ impl<'a> DrawableChecks<'a> {
             unfinished: Vec::new(),
             latest: HashMap::new(),
             finalized: HashSet::new(),
+            initialized: HashSet::new(),
+            calling: HashSet::new(),
+            records_init: tells_root,
+            has_controls: false,
             not_finalized: BTreeSet::new(),
             ranks,
             has_states: false,
@@ -189,7 +208,13 @@ impl<'a> DrawableChecks<'a> {
         let Some(role) = role else { return };
         self.has_states = true;
         self.pass.counts.calls += 1;
+        self.calling.insert(rank);
         match role {
+            StateRole::Init => {
+                self.initialized.insert(rank);
+                self.records_init = true;
+            }
+            StateRole::Control => self.has_controls = true,
             StateRole::Finalize => {
                 self.finalized.insert(rank);
             }
@@ -263,7 +288,10 @@ impl<'a> DrawableChecks<'a> {
                 self.pass.end_in_call(place, waits);
             }
         }
-        if !is_known {
+        if let Some(why) = self.unrecorded_calls() {
+            self.pass.leave_out(Check::Collectives, &why);
+            self.pass.leave_out(Check::Deadlock, &why);
+        } else if !is_known {
             let why =
                 "the unfinished calls of this trace do not tell; the block files of the run do";
             self.pass.leave_out(Check::Deadlock, why);
@@ -272,6 +300,26 @@ impl<'a> DrawableChecks<'a> {
         let mut report = self.pass.finish();
         report.ends = ends;
         Some(report)
+    }
+
+    /// Why collective calls of some ranks may be missing in the middle of others; `None` if they are not.
+    fn unrecorded_calls(&self) -> Option<String> {
+        if self.has_controls {
+            return Some("MPI_Pcontrol may have switched recording off for some calls".to_owned());
+        }
+        let mut late = RankSet::default();
+        let mut calling: Vec<u32> = self
+            .calling
+            .difference(&self.initialized)
+            .copied()
+            .collect();
+        calling.sort_unstable();
+        calling.into_iter().for_each(|rank| late.insert(rank));
+        let ranks = late.to_string();
+        (self.records_init && !ranks.is_empty()).then(|| {
+            let ranks = ranks_in_words(&ranks);
+            format!("what {ranks} did before the first recorded call is not known")
+        })
     }
 
     /// The ranks that did not come to MPI_Finalize, as the recorder says, and the calls they were in.

@@ -1,5 +1,7 @@
 //! Waits in collective calls of made-up runs in which recording was off at times: only operations of which all calls are recorded are known.
 
+use analysis::correctness::FindingKind;
+use analysis::correctness::drawables::DrawableChecks;
 use analysis::performance::{PerformanceCollector, PerformanceOptions, PerformanceReport};
 use proptest::prelude::*;
 use trace_model::{Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex};
@@ -203,4 +205,57 @@ fn clocks_that_differ_shift_no_calls() {
     let report = run.report();
     assert_eq!(report.time.waiting / TICK, 4.0 + 22.0);
     assert_eq!(lacking(&report).len(), 1, "{:?}", report.notes);
+}
+
+/// What `mpitrace verify` finds, and whether it says that collective calls were not checked.
+fn verified(states: &[(i32, u64, u64, usize)]) -> (Vec<FindingKind>, bool) {
+    let categories = (0..).zip(NAMES);
+    let categories = categories
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE));
+    let definitions = Definitions {
+        categories: categories.collect(),
+        lines: (0..RANKS as i32)
+            .map(|rank| Line::of_thread(rank, rank, 0))
+            .collect(),
+        ..Definitions::default()
+    };
+    let mut checks = DrawableChecks::new(&definitions);
+    for &(category, from, to, rank) in states {
+        let vertices = [from, to].map(|tick| Vertex {
+            time: tick as f64 * TICK,
+            line: rank as i32,
+        });
+        checks.put(&Drawable {
+            topology: Topology::State,
+            category,
+            info: &[],
+            vertices: &vertices,
+        });
+    }
+    let report = checks.finish().expect("calls");
+    let kinds = report.findings.iter().map(|finding| finding.kind).collect();
+    let unchecked = report.not_checked.iter();
+    let mut unchecked = unchecked
+        .filter(|what| what.contains("MPI_Pcontrol") || what.contains("first recorded call"));
+    (kinds, unchecked.next().is_some())
+}
+
+/// Collective calls of a rank that were not recorded are no fault of the program.
+#[test]
+fn unrecorded_calls_are_no_faults() {
+    const ALLREDUCE: i32 = 2;
+    let order = vec![FindingKind::CollectiveOrder];
+    let whole = [(INIT, 0, 1, 0), (INIT, 0, 1, 1)];
+    let calls = [
+        (BARRIER, 2, 5, 0),
+        (ALLREDUCE, 6, 9, 0),
+        (ALLREDUCE, 6, 9, 1),
+    ];
+    let with = |before: &[(i32, u64, u64, usize)]| verified(&[before, &calls[..]].concat());
+    assert_eq!(with(&whole), (order.clone(), false));
+    assert_eq!(with(&whole[..1]), (vec![], true));
+    let control = [whole[0], whole[1], (CONTROL, 1, 2, 1)];
+    assert_eq!(with(&control), (vec![], true));
+    // A recorder that never records MPI_Init.
+    assert_eq!(with(&[]), (order, false));
 }
