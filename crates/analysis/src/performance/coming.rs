@@ -175,11 +175,11 @@ impl WaitPass<'_> {
         Some(*queue)
     }
 
-    /// The queue of calls of a category on files or windows that the trace does not tell.
+    /// The queue of calls of a category, made on one communicator, on files or windows that the trace does not tell.
     fn queue_of_category(&mut self, line: LineUse, category: u32) -> u32 {
         let comms = &mut self.comms;
         let size = comms.get(line.comm as usize).map_or(0, |comm| comm.size);
-        *self.others.entry(category).or_insert_with(|| {
+        *self.others.entry((category, line.comm)).or_insert_with(|| {
             comms.push(OperationQueue::new(size));
             comms.len() as u32 - 1
         })

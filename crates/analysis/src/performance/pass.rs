@@ -90,8 +90,8 @@ pub(super) struct WaitPass<'a> {
     pub(super) one_sided: OneSided,
     /// Which of the queues are those of files and windows.
     pub(super) shared: SharedQueues,
-    /// Queues of operations on files and windows that the trace does not tell, by category.
-    pub(super) others: Map<u32, u32>,
+    /// Queues of operations on files and windows that the trace does not tell, by category and communicator.
+    pub(super) others: Map<(u32, u32), u32>,
     /// Serial number of the state that began last.
     pub(super) serial: u64,
     pub(super) messages: TravellingMessages,

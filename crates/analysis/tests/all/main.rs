@@ -7,3 +7,4 @@ mod root_causes;
 mod run_facts;
 mod stats;
 mod unrecorded_calls;
+mod windows;
