@@ -478,16 +478,28 @@ impl<'a> ProcessWalk<'a> {
         }
     }
 
-    /// A call begins that never came to its end. Its arguments are not known. An annotation tells it from those that did.
+    /// A call begins that never came to its end. Of its arguments only the communicator is known. An annotation tells it from those that did.
     pub fn begin_open(&mut self, lane: &mut Lane<'_>, open: OpenCall) {
         self.time(open.start);
-        lane.call.place = self.places.world();
+        let comm = self.comm_of_open(lane.call.thread, open.function);
+        lane.call.place = self.places.get(comm.unwrap_or(CommId::WORLD));
         let schema = self.schema;
         if let Some(state) = schema.states.get(open.function) {
             lane.call.began = self.enter(lane.call.place, lane.call.thread, state.start());
             let name = state.definition.name.to_str();
             self.text(lane.call.thread, &format!("{UNFINISHED}{name}"));
         }
+    }
+
+    /// Communicator of the call of a function that a thread is in at its end; `None` where the call does not tell.
+    fn comm_of_open(&self, thread: i32, function: u16) -> Option<CommId> {
+        let plan = self.schema.plans.get(usize::from(function))?;
+        let number = u32::try_from(thread).ok()?;
+        let mut threads = self.file.threads().iter();
+        let thread = threads.find(|thread| thread.number == number)?;
+        let told = thread.open_arguments()?.comm;
+        let is_told = plan.tells_comm_while_running() && told != 0;
+        self.comm_of(told).filter(|_| is_told)
     }
 
     /// Ends a call that never came to its end, at the latest time that is known of the run.

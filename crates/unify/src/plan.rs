@@ -207,6 +207,14 @@ pub fn plans(table: &Table, family: Family) -> Vec<FunctionPlan<'_>> {
 }
 
 impl<'t> FunctionPlan<'t> {
+    /// Whether a running call of the function tells its communicator.
+    pub fn tells_comm_while_running(&self) -> bool {
+        let told = self.function.waits();
+        told.is_some_and(|told| {
+            told.comm.is_some() && told.requests.is_none() && told.object.is_none()
+        })
+    }
+
     fn new(function: &'t Function, family: Family) -> FunctionPlan<'t> {
         let first = |kind| function.first(kind);
         let last = |kind| function.params.iter().rposition(|p| p.kind == kind);

@@ -1,14 +1,59 @@
 //! In words, what a call waits for.
 
 use super::call::AskedTag;
+use super::collective::OperationNumber;
 use super::deadlock::{RankEnd, WaitsFor};
 use super::pass::CorrectnessPass;
-use super::report::{rank_list, ranks_in_words};
+use super::report::{lines_of_ends, rank_list, ranks_in_words};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Parts that are named; the rest is counted.
 const MAX_PARTS: usize = 4;
 
+/// Lines that tell what ranks wait for; further ones are left out.
+const MAX_LINES: usize = 100;
+
 impl CorrectnessPass {
+    /// What ranks wait for whose calls have not ended, a line for all that wait for the same in the same function. The calls of the ranks `met` need nobody
+    /// any more.
+    pub(super) fn waits_in_words(&self, met: &BTreeSet<u32>) -> Vec<String> {
+        let mut by_wait: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (&rank, end) in &self.ends {
+            let RankEnd::In(place, waits) = end else {
+                continue;
+            };
+            let Some(awaited) = self.awaited_of(waits) else {
+                continue;
+            };
+            let ranks = match waits {
+                _ if met.contains(&rank) => String::new(),
+                &WaitsFor::Operation { comm, number } => {
+                    let missing = self.missing_ranks(OperationNumber { comm, number });
+                    format!("{} in ", ranks_in_words(&rank_list(missing)))
+                }
+                _ => String::new(),
+            };
+            let is_met = match met.contains(&rank) && is_known(waits) {
+                true => ", which needs no other rank any more",
+                false => "",
+            };
+            let function = self.name(place.function);
+            let text = format!("in {function}, for {ranks}{awaited}{is_met}");
+            by_wait.entry(text).or_default().push(rank);
+        }
+        let mut lines = lines_of_ends(by_wait);
+        lines.truncate(MAX_LINES);
+        lines
+    }
+
+    /// Ranks of MPI_COMM_WORLD that have not come to a collective call.
+    pub(super) fn missing_ranks(&self, operation: OperationNumber) -> Vec<u32> {
+        let members = &self.comms[operation.comm.0 as usize].members;
+        let missing = self.collectives.missing(operation);
+        let world = |rank: u32| u32::try_from(*members.get(rank as usize)?).ok();
+        missing.into_iter().filter_map(world).collect()
+    }
+
     /// What the call waits for that a rank is in; `None` where that is not known.
     pub(super) fn awaited(&self, rank: u32) -> Option<String> {
         match self.ends.get(&rank)? {
@@ -60,5 +105,17 @@ impl CorrectnessPass {
             named.push(format!("{} more", parts.len() - MAX_PARTS));
         }
         Some(named.join(between))
+    }
+}
+
+/// Whether all that a call waits for is known.
+fn is_known(waits: &WaitsFor) -> bool {
+    match waits {
+        WaitsFor::Nobody
+        | WaitsFor::Message { .. }
+        | WaitsFor::Receive { .. }
+        | WaitsFor::Operation { .. } => true,
+        WaitsFor::All(parts) => parts.iter().all(is_known),
+        WaitsFor::Any(_) | WaitsFor::Unknown => false,
     }
 }

@@ -8,7 +8,7 @@ use super::call::{AskedTag, CallPlace, CommKey};
 use super::collective::OperationNumber;
 use super::message::UnderWay;
 use super::posted::{PostedReceive, PostedReceives};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What a call that has not ended waits for.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,12 +119,12 @@ pub(super) struct MessageState<'a> {
 }
 
 /// Finds who is stuck: all circles, and all chains that end at ranks that do nothing for others any more. `missing` gives the ranks of MPI_COMM_WORLD that
-/// have not come to a collective call.
+/// have not come to a collective call. Gives those who are stuck, and the ranks in calls that need no rank any more.
 pub(super) fn find(
     ends: &BTreeMap<u32, RankEnd>,
     mut messages: MessageState<'_>,
     missing: impl Fn(OperationNumber) -> Vec<u32>,
-) -> Vec<Deadlock> {
+) -> (Vec<Deadlock>, BTreeSet<u32>) {
     // A send that has begun is as good as one that was made.
     for (&rank, end) in ends {
         if let RankEnd::In(_, waits) = end {
@@ -213,7 +213,9 @@ pub(super) fn find(
         });
         told.extend(reached);
     }
-    found
+    let is_met = |(_, needed): &(&u32, &Needed)| **needed == Needed::default();
+    let met = needs.iter().filter(is_met);
+    (found, met.map(|(&rank, _)| rank).collect())
 }
 
 /// Follows who waits for whom from a rank on. Gives the ranks on the way, and where among them a circle begins, if there is one.

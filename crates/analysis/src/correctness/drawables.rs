@@ -4,7 +4,9 @@ use super::call::{CallPlace, CommKey, FunctionKey, Signature};
 use super::collective::Arrival;
 use super::deadlock::{OutsideCalls, WaitsFor};
 use super::pass::{Check, CorrectnessPass};
-use super::report::{CorrectnessReport, RankSet, end_in_words, lines_of_ends, ranks_in_words};
+use super::report::{
+    CALLED_ABORT, CorrectnessReport, RankSet, end_in_words, lines_of_ends, ranks_in_words,
+};
 use super::role::{CollectiveOn, comes_together_on};
 use io_attribution::draw::is_message;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -30,6 +32,7 @@ enum StateRole {
     Init,
     /// MPI_Pcontrol, which may switch recording off.
     Control,
+    Abort,
     /// Another MPI call.
     Other,
 }
@@ -64,6 +67,8 @@ pub struct DrawableChecks<'a> {
     has_controls: bool,
     /// Ranks of which the recorder says that they did not come to MPI_Finalize.
     not_finalized: BTreeSet<u32>,
+    /// Ranks that called MPI_Abort.
+    aborted: BTreeSet<u32>,
     ranks: HashSet<u32>,
     has_states: bool,
 }
@@ -128,6 +133,7 @@ impl<'a> DrawableChecks<'a> {
                         Class::Init => StateRole::Init,
                         Class::Session if name == "MPI_Session_init" => StateRole::Init,
                         _ if name == "MPI_Pcontrol" => StateRole::Control,
+                        _ if function.name == "MPI_Abort" => StateRole::Abort,
                         _ if comes_together_on(function) == Some(CollectiveOn::Communicator) => {
                             tells_root |=
                                 category.info_keys.iter().any(|k| k.0.ends_with(b"root="));
@@ -172,6 +178,7 @@ impl<'a> DrawableChecks<'a> {
             records_init: tells_root,
             has_controls: false,
             not_finalized: BTreeSet::new(),
+            aborted: BTreeSet::new(),
             ranks,
             has_states: false,
         }
@@ -217,6 +224,9 @@ impl<'a> DrawableChecks<'a> {
             StateRole::Control => self.has_controls = true,
             StateRole::Finalize => {
                 self.finalized.insert(rank);
+            }
+            StateRole::Abort => {
+                self.aborted.insert(rank);
             }
             StateRole::Collective(function, compares_size) => {
                 let mut signature = Signature::default();
@@ -328,7 +338,11 @@ impl<'a> DrawableChecks<'a> {
         for &rank in &self.not_finalized {
             let of_rank = self.unfinished.iter().filter(|call| call.0 == rank);
             let calls: Vec<&str> = of_rank.map(|call| call.2.as_str()).collect();
-            by_end.entry(end_in_words(&calls)).or_default().push(rank);
+            let end = match self.aborted.contains(&rank) {
+                true => CALLED_ABORT.to_owned(),
+                false => end_in_words(&calls),
+            };
+            by_end.entry(end).or_default().push(rank);
         }
         lines_of_ends(by_end)
     }

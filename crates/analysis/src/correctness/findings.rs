@@ -1,7 +1,7 @@
 //! Findings, made of what is left when all calls have been looked at.
 
 use super::call::{CallPlace, CommKey, ExchangedBytes, FunctionKey, ObjectKind};
-use super::collective::{Arrival, Difference, Mismatch, Missing, OperationNumber};
+use super::collective::{Arrival, Difference, Mismatch, Missing};
 use super::deadlock::{self, Deadlock, MessageState, OutsideCalls, RankEnd, WaitsFor};
 use super::failed::FailedCalls;
 use super::left::LeftObjects;
@@ -9,7 +9,7 @@ use super::pass::{Check, CorrectnessPass};
 use super::report::{
     CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Findings of one kind that are reported; the rest is counted.
 const MAX_FINDINGS: usize = 100;
@@ -19,8 +19,14 @@ impl CorrectnessPass {
     pub fn finish(mut self) -> CorrectnessReport {
         let mut findings = Vec::new();
         let missing = self.collectives.finish();
+        let mut waits = Vec::new();
         if !self.unchecked.contains_key(&Check::Deadlock) {
-            findings.extend(self.deadlocks());
+            let (deadlocks, met) = self.deadlocks();
+            // Those that are stuck are told with what they wait for.
+            if deadlocks.is_empty() {
+                waits = self.waits_in_words(&met);
+            }
+            findings.extend(deadlocks);
         }
         if !self.unchecked.contains_key(&Check::Collectives) {
             let mismatches = std::mem::take(&mut self.collectives.mismatches);
@@ -56,6 +62,7 @@ impl CorrectnessPass {
             messages: self.messages.matched,
             findings,
             ends: Vec::new(),
+            waits,
             not_checked,
         }
     }
@@ -181,21 +188,18 @@ impl CorrectnessPass {
         }
     }
 
-    /// Who waits for whom.
-    fn deadlocks(&self) -> Vec<Finding> {
+    /// Who waits for whom, and the ranks whose calls need nobody any more.
+    fn deadlocks(&self) -> (Vec<Finding>, BTreeSet<u32>) {
         let messages = MessageState {
             under_way: self.messages.under_way(),
             posted: &self.posted,
             is_received: &|comm, from, to, tag| self.messages.is_received(comm, from, to, tag),
         };
-        let missing = |operation: OperationNumber| -> Vec<u32> {
-            let members = &self.comms[operation.comm.0 as usize].members;
-            let missing = self.collectives.missing(operation);
-            let world = |rank: u32| u32::try_from(*members.get(rank as usize)?).ok();
-            missing.into_iter().filter_map(world).collect()
-        };
-        let found = deadlock::find(&self.ends, messages, missing);
-        found.iter().map(|found| self.deadlock(found)).collect()
+        let (found, met) = deadlock::find(&self.ends, messages, |operation| {
+            self.missing_ranks(operation)
+        });
+        let findings = found.iter().map(|found| self.deadlock(found));
+        (findings.collect(), met)
     }
 
     fn deadlock(&self, found: &Deadlock) -> Finding {

@@ -29,8 +29,8 @@ pub use deadlock::{OutsideCalls, WaitsFor};
 pub use pass::{Check, CorrectnessPass};
 pub use process::ProcessState;
 pub use report::{
-    CorrectnessReport, Finding, FindingKind, FoundCall, end_in_words, lines_of_ends, rank_list,
-    ranks_in_words,
+    CALLED_ABORT, CorrectnessReport, Finding, FindingKind, FoundCall, end_in_words, lines_of_ends,
+    rank_list, ranks_in_words,
 };
 
 #[cfg(test)]

@@ -135,9 +135,14 @@ pub struct CorrectnessReport {
     pub findings: Vec<Finding>,
     /// What ranks are in that have not come to MPI_Finalize, or how they ended, in words; empty where the trace does not tell.
     pub ends: Vec<String>,
+    /// What ranks wait for whose calls have not ended, in words, where nobody is stuck; empty where the trace does not tell.
+    pub waits: Vec<String>,
     /// What was not checked, and why, in words.
     pub not_checked: Vec<String>,
 }
+
+/// How a rank ended that called MPI_Abort, in words.
+pub const CALLED_ABORT: &str = "called MPI_Abort";
 
 /// What a rank ended in that was in calls of these functions, in words.
 pub fn end_in_words(functions: &[&str]) -> String {

@@ -1,5 +1,5 @@
 //! What the recorder says of a rank at its end: that it did not come to MPI_Finalize, in which calls its threads were then, and how many of its messages
-//! are not drawn.
+//! are not drawn; and whether the rank called MPI_Abort.
 
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::clog2::annotations::{
@@ -18,6 +18,9 @@ pub(super) struct EndMarks {
     not_finalized: BTreeSet<i32>,
     /// By function the ranks that were in it.
     unfinished: BTreeMap<String, BTreeSet<i32>>,
+    /// Place of the category of MPI_Abort.
+    abort: Option<u32>,
+    aborted: BTreeSet<i32>,
     /// Ends of messages that are not drawn.
     pub unmatched: u64,
 }
@@ -33,7 +36,10 @@ impl EndMarks {
             (is_named || is_annotation(category)).then_some((place, !is_named))
         });
         let marks: Vec<(u32, bool)> = marks.collect();
+        let is_abort = |category: &&Category| category.function_name() == "MPI_Abort";
+        let abort = categories.iter().position(is_abort);
         EndMarks {
+            abort: abort.and_then(|place| u32::try_from(place).ok()),
             of_lines: lines.filter(|_| !marks.is_empty()).collect(),
             marks,
             ..EndMarks::default()
@@ -63,6 +69,19 @@ impl EndMarks {
         } else if let Some(messages) = not_matched_of(text) {
             self.unmatched = self.unmatched.saturating_add(messages);
         }
+    }
+
+    /// Takes a state of a rank. `place` is the place of its category.
+    #[inline]
+    pub(super) fn take_state(&mut self, place: u32, rank: i32) {
+        if self.abort == Some(place) {
+            self.aborted.insert(rank);
+        }
+    }
+
+    /// The ranks that called MPI_Abort, in order.
+    pub(super) fn aborted(&self) -> Vec<i32> {
+        self.aborted.iter().copied().collect()
     }
 
     /// The functions that ranks were in at the end, each with these ranks.
@@ -111,6 +130,12 @@ mod tests {
         }
         let unfinished: Vec<_> = marks.unfinished().collect();
         assert_eq!(unfinished, [("MPI_Send", vec![2])]);
+        let abort = category("MPI_Abort", Topology::State);
+        let mut of_abort = EndMarks::new(&[&call, &abort], [].into_iter());
+        for (place, rank) in [(0, 0), (1, 4), (1, 2)] {
+            of_abort.take_state(place, rank);
+        }
+        assert_eq!(of_abort.aborted(), [2, 4]);
         marks.take((1, &call), 12, b"");
         marks.take((2, &named), 10, b"");
         assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 0));

@@ -416,6 +416,7 @@ impl<'a> WaitPass<'a> {
             None => Default::default(),
         };
         let lane = &mut self.lanes[line.lane as usize];
+        self.end_marks.take_state(category, lane.rank);
         if !lane.is_used {
             lane.is_used = true;
             lane.used_from = start;

@@ -18,6 +18,8 @@ pub struct PerformanceReport {
     pub ranks: usize,
     /// Ranks that did not come to MPI_Finalize, in order: those of a run that was killed.
     pub not_finalized: Vec<i32>,
+    /// Ranks that called MPI_Abort, in order.
+    pub aborted: Vec<i32>,
     /// Calls that ranks were in when their recording ended, those of most ranks first.
     pub unfinished: Vec<UnfinishedCalls>,
     /// Threads of all ranks.

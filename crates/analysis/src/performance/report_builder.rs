@@ -85,6 +85,7 @@ pub(super) fn build(
         program: definitions.program.clone(),
         ranks: builder.mains().count(),
         not_finalized: first.end_marks.not_finalized(),
+        aborted: first.end_marks.aborted(),
         unfinished: builder.unfinished(),
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
         hosts: definitions.hosts(),

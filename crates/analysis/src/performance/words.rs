@@ -97,25 +97,28 @@ impl WaitGroup {
 }
 
 impl PerformanceReport {
-    /// That ranks did not come to MPI_Finalize, which, and which calls did not return to them.
+    /// That ranks did not come to MPI_Finalize, which, which of them called MPI_Abort, and which calls did not return to them.
     pub fn lost_ranks(&self) -> Option<String> {
         let lost = self.not_finalized.len();
         let all = self.ranks.max(lost);
-        let list = rank_list(self.not_finalized.iter().map(|&rank| rank as u32));
-        let told = match lost {
-            0 => return None,
-            _ if lost == all => {
-                format!("None of the {all} ranks in the trace reached MPI_Finalize.")
-            }
-            _ => format!(
+        let named = |ranks: &[i32]| ranks_in_words(&rank_list(ranks.iter().map(|&it| it as u32)));
+        let not_finalized = match lost {
+            0 => None,
+            _ if lost == all => Some(format!(
+                "None of the {all} ranks in the trace reached MPI_Finalize."
+            )),
+            _ => Some(format!(
                 "{lost} of the {all} ranks in the trace did not reach MPI_Finalize: {}.",
-                ranks_in_words(&list)
-            ),
+                named(&self.not_finalized)
+            )),
         };
-        Some(match self.last_calls() {
-            Some(calls) => format!("{told} {calls}"),
-            None => told,
-        })
+        let has_aborted = !self.aborted.is_empty();
+        let aborted =
+            has_aborted.then(|| format!("MPI_Abort was called by {}.", named(&self.aborted)));
+        let calls = self.last_calls().filter(|_| lost > 0);
+        let all = [not_finalized, aborted, calls];
+        let told: Vec<String> = all.into_iter().flatten().collect();
+        (!told.is_empty()).then(|| told.join(" "))
     }
 
     /// The calls that had not returned at the end, in a sentence: their time there counts for nothing.
@@ -130,12 +133,13 @@ impl PerformanceReport {
             0 => String::new(),
             n => format!(" and {n} functions more"),
         };
-        (!told.is_empty()).then(|| {
-            format!(
-                "{}{more} had not returned: `mpitrace verify` says who waits for whom.",
-                told.join(", ")
-            )
-        })
+        // After MPI_Abort nobody asks why the others waited.
+        let advice = match self.aborted.is_empty() {
+            true => "; `mpitrace verify` looks for ranks that wait for each other",
+            false => "",
+        };
+        let told = (!told.is_empty()).then(|| told.join(", "))?;
+        Some(format!("{told}{more} had not returned{advice}."))
     }
 
     /// That the numbers are about the lesser part of the run only, as a rank left MPI_Init late, or came to MPI_Finalize early.

@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::trace_files::dumpi_run::{is_call, rank_of};
 use crate::trace_files::trace::TraceInput;
 use analysis::correctness::{
-    AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
-    CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState, ReceivedStatus, end_in_words,
-    lines_of_ends,
+    AskedMessage, CALLED_ABORT, Call, CallPlace, Check, CommKey, CompletedOperation,
+    CorrectnessPass, CorrectnessReport, ObjectKind, OutsideCalls, Peer, ProcessState,
+    ReceivedStatus, end_in_words, lines_of_ends,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -118,6 +118,7 @@ struct FileSurvey {
     without_record: BTreeSet<String>,
     /// Whether the recorder says that the rank did not come to MPI_Finalize.
     is_marked_unfinished: bool,
+    calls_abort: bool,
     /// Calls that have not ended: thread, and function.
     open: Vec<(u16, String)>,
 }
@@ -152,6 +153,7 @@ impl FileSurvey {
                 continue;
             }
             survey.first.get_or_insert(record.wall.start.ns());
+            survey.calls_abort |= record.function.name == "MPI_Abort";
             if is_creation(id) {
                 survey.creations.extend(names.take(id, &record.arg_array()));
             }
@@ -186,7 +188,10 @@ impl FileSurvey {
     /// What the rank of the file ended in, in words; `None` if the file does not say that it did not come to MPI_Finalize.
     fn end(&self) -> Option<String> {
         let functions: Vec<&str> = self.open.iter().map(|open| open.1.as_str()).collect();
-        self.is_marked_unfinished.then(|| end_in_words(&functions))
+        self.is_marked_unfinished.then(|| match self.calls_abort {
+            true => CALLED_ABORT.to_owned(),
+            false => end_in_words(&functions),
+        })
     }
 }
 

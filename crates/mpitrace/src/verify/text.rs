@@ -10,7 +10,7 @@ use trace_model::units::duration;
 const COLUMNS: usize = 80;
 /// Findings of one kind that are shown; the rest is in the JSON.
 const MAX_SHOWN: usize = 8;
-/// Calls of one finding that are shown.
+/// Calls of one finding that are shown, and lines of what ranks wait for.
 const MAX_CALLS: usize = 12;
 
 /// All of a report on the trace of this name.
@@ -54,6 +54,16 @@ pub fn text(name: &str, report: &CorrectnessReport) -> String {
         page.push_str("\nDid not come to MPI_Finalize\n");
         for end in &report.ends {
             wrapped(&mut page, "  ", end);
+        }
+    }
+    if !report.waits.is_empty() {
+        page.push_str("\nWaiting for others at the end\n");
+        for wait in report.waits.iter().take(MAX_CALLS) {
+            wrapped(&mut page, "  ", wait);
+        }
+        if report.waits.len() > MAX_CALLS {
+            let more = report.waits.len() - MAX_CALLS;
+            page.push_str(&format!("  and {more} more; --json has them\n"));
         }
     }
     if !report.not_checked.is_empty() {

@@ -5,6 +5,7 @@ mod ended_receives;
 mod intercommunicators;
 mod nobody;
 mod unknown;
+mod waits_at_end;
 
 use super::*;
 use std::sync::Arc;

@@ -562,6 +562,49 @@ fn a_call_that_was_running_ends_with_the_trace() {
     assert_eq!(states[3], ("MPI_File_sync".to_owned(), 1, 11_000, 11_000));
 }
 
+/// A running collective call is drawn on its communicator, not on MPI_COMM_WORLD: there it would stand among others that it has nothing to do with.
+#[test]
+fn a_call_that_was_running_is_on_its_communicator() {
+    let table = wrappers::table().expect("the table parses");
+    let on = |name: &str, handle: u64| {
+        let mut b = rank(0, 1);
+        intra(&mut b, 600, WORLD, CommCreation::Parent, 0, &[0]);
+        call_at(&mut b, 1_000, 2_000, "MPI_Barrier", &[H(600)]);
+        call_at(&mut b, 2_000, 2_500, "MPI_Barrier", &[H(WORLD)]);
+        let mut bytes = b.bytes();
+        let function = table.get(name).expect(name).id as u32;
+        leave_running(&mut bytes, function, 3_000);
+        let at = (bytes.len() / BLOCK_SIZE - 1) * BLOCK_SIZE + offset_of!(BlockHeader, open_comm);
+        bytes[at..at + 8].copy_from_slice(&handle.to_ne_bytes());
+        let options = MergeOptions {
+            recover: true,
+            ..MergeOptions::default()
+        };
+        let merged = merge_bytes(&[bytes], options);
+        // Communicators of the ends of the states of a function, by their lines.
+        let lines = |name: &str| -> Vec<i32> {
+            let defs = state_defs(&merged);
+            let def = defs.iter().find(|def| def.name.to_str() == name);
+            let ends = def
+                .map(|def| [def.start_etype, def.final_etype])
+                .expect(name);
+            let ends = merged.records.iter().filter(|record| match record.body {
+                Clog2Body::Cargo { etype, .. } | Clog2Body::Bare { etype } => ends.contains(&etype),
+                _ => false,
+            });
+            ends.map(|record| record.header.icomm).collect()
+        };
+        (lines(name), lines("MPI_Barrier"))
+    };
+    let (open, barriers) = on("MPI_Allreduce", 600);
+    assert_ne!(barriers[0], barriers[2], "{barriers:?}");
+    assert_eq!(open, barriers[..2]);
+    assert_eq!(on("MPI_Allreduce", WORLD).0, barriers[2..]);
+    // What is not told, or is no communicator, is on MPI_COMM_WORLD.
+    assert_eq!(on("MPI_Allreduce", 0).0, barriers[2..]);
+    assert_eq!(on("MPI_Win_fence", 600).0, barriers[2..]);
+}
+
 #[test]
 fn lines_beyond_31_bits_are_drawn_on_the_world() {
     // Of 200 000 ranks two are here. 10 737 communicators have room, fewer than these two make.
