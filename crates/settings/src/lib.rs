@@ -51,7 +51,7 @@ pub use self::{
 };
 
 use files::{is_usable_folder, read_file};
-use std::{io, path::Path};
+use std::{ffi::OsString, io, path::Path};
 use wrappers::Class;
 
 impl Settings {
@@ -63,16 +63,26 @@ impl Settings {
     ///
     /// `known` says whether a name is that of an MPI function.
     pub fn of_process(known: &dyn Fn(&str) -> bool) -> LoadedSettings {
+        let mut loaded = Settings::of_child(&[], known);
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        loaded.complaints.extend(suggest::misspelt_variables(names));
+        loaded
+    }
+
+    /// The settings of a process that this one starts in its working directory, with these variables besides its own.
+    pub fn of_child(
+        variables: &[(OsString, OsString)],
+        known: &dyn Fn(&str) -> bool,
+    ) -> LoadedSettings {
         let env = |name: &str| {
-            let value = std::env::var_os(name)?;
+            let own = variables.iter().find(|(variable, _)| variable == name);
+            let own = own.map(|(_, value)| value.clone());
+            let value = own.or_else(|| std::env::var_os(name))?;
             // A value that systems set for everybody is no order: a folder that does not exist is not meant.
             let is_folder = !options::is_customary(name) || is_usable_folder(&value);
             is_folder.then(|| value.to_string_lossy().into_owned())
         };
-        let mut loaded = Settings::load(&env, &read_file, known);
-        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        loaded.complaints.extend(suggest::misspelt_variables(names));
-        loaded
+        Settings::load(&env, &read_file, known)
     }
 
     /// The settings that environment, configuration files and defaults give. For each option, the strongest source that sets it

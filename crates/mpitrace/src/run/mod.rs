@@ -8,6 +8,7 @@ mod launcher;
 mod left;
 mod library;
 mod multi_prog;
+mod no_trace;
 mod supervise;
 
 use crate::failure::Failure;
@@ -16,6 +17,7 @@ use command::RunPlan;
 use io::{IoArguments, RunIoSession};
 use launcher::{Launch, LauncherKind};
 use left::EarlierBlockFiles;
+use no_trace::EarlierTraces;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -115,10 +117,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         &settings,
         Some(file.as_deref().unwrap_or(Path::new("dumpi.conf"))),
     );
+    let traces = EarlierTraces::now(&settings);
     let status = supervise::to_the_end(&mut command).map_err(failed)?;
     let Some(session) = session else {
         // Block files that were to be kept are left by runs that end well.
         if let Some(advice) = before.advice().filter(|_| !keeps_blocks(&settings)) {
+            say(&advice);
+        } else if status.success()
+            && let Some(advice) = traces.as_ref().and_then(EarlierTraces::advice)
+        {
             say(&advice);
         }
         supervise::end_like(status);

@@ -417,6 +417,33 @@ fn a_run_that_leaves_block_files_is_told_what_to_type() {
 }
 
 #[test]
+fn a_run_without_a_trace_is_told() {
+    let bench = Bench::new("no-trace");
+    let set = format!(
+        "--dir {} --set tmpdir={}",
+        bench.path("out"),
+        bench.path("lib")
+    );
+    fs::create_dir(bench.path("out")).unwrap();
+    fs::write(bench.path("out/old.slog2"), "old").unwrap();
+    let told = |command: &str| {
+        let output = in_shell(&bench, ":", &format!("{set} -- {command}"));
+        stderr(&output).contains("there is no new trace in ")
+    };
+    assert!(told("true"));
+    // One that fails has other troubles.
+    assert!(!told("false"));
+    for name in ["a.slog2", "old.slog2", "a-2026.meta"] {
+        let app = bench.script("app", &format!("echo trace >{}", bench.path("out/") + name));
+        assert!(!told(&app), "{name}");
+    }
+    let app = bench.script("app", &format!("echo >{}", bench.path("lib/x.blocks")));
+    assert!(!told(&app));
+    let quiet = in_shell(&bench, ":", &format!("{set} -q -- true"));
+    assert!(!stderr(&quiet).contains("new trace"));
+}
+
+#[test]
 fn variables_reach_the_ranks_of_every_launcher() {
     let bench = Bench::new("forwarded");
     let app = bench.script("app", "exit 0");
