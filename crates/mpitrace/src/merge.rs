@@ -19,10 +19,11 @@ use transform::{
 /// Merge traces into one; the timelines of each follow those of the previous one
 ///
 /// The traces may have different formats. Their views still name each timeline, after the number of the trace. Equal
-/// categories become one. Communicators do not: MPI_COMM_WORLD of a later trace gets a number of its own. The options say how the times of a trace are shifted to those of the first one. Without them,
-/// traces that share CallIDs are shifted if a call does not enclose the operations that it caused, so that it does. That is left
-/// out if it would suit fewer than half of the common CallIDs, or if both traces have the calls themselves: then they are of
-/// different runs, or the same calls twice.
+/// categories become one. Communicators do not: MPI_COMM_WORLD of a later trace gets a number of its own. The options say
+/// how the times of a trace are shifted to those of the first one. Without them, traces that share CallIDs are shifted if
+/// a call does not enclose the operations that it caused, so that it does. That is left out if it would suit fewer than
+/// half of the common CallIDs, or if both traces have the calls themselves: then they are of different runs, or the same
+/// calls twice.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace merge client.slog2 server.slog2 both.slog2

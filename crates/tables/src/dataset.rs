@@ -30,8 +30,8 @@ pub fn is_dataset(path: &Path) -> bool {
     })
 }
 
-/// Whether an entry is one that a [`TablesSink`](crate::TablesSink) writes: the file that says what the folder is, and in the folder of a table its files,
-/// those of a group of ranks in a folder of their own.
+/// Whether an entry is one that a [`TablesSink`](crate::TablesSink) writes: the file that says what the folder is, and in the folder of a table its
+/// files, those of a group of ranks in a folder of their own.
 fn has_entry(path: &Path, kind: EntryKind) -> bool {
     let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
     match (parts.as_deref(), kind) {

@@ -92,8 +92,8 @@ pub(super) struct CommNumbering {
 }
 
 impl CommNumbering {
-    /// The numbering of the trace with these definitions. `next` is the first number of a communicator that no trace before has; `has_world` is whether
-    /// one of these has ranks already.
+    /// The numbering of the trace with these definitions. `next` is the first number of a communicator that no trace before has; `has_world` is
+    /// whether one of these has ranks already.
     pub(super) fn new(
         definitions: &Definitions,
         next: i32,

@@ -53,8 +53,8 @@ impl std::error::Error for MergeError {}
 /// Traces under each other.
 ///
 /// Categories that are equal in all but number and counts become one; others get a new number where theirs is taken. CallIDs, files and
-/// operations of runs with I/O get other numbers where they are those of another run. Communicators of a trace behind the first one get other numbers, its
-/// MPI_COMM_WORLD too if traces before it have ranks.
+/// operations of runs with I/O get other numbers where they are those of another run. Communicators of a trace after the first one get other
+/// numbers, its MPI_COMM_WORLD too if traces before it have ranks.
 pub struct MergedTraces<'s> {
     parts: Vec<(MergeInput<'s>, InputNumbering)>,
     definitions: Definitions,

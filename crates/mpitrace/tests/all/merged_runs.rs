@@ -10,8 +10,8 @@ use std::path::Path;
 const DUP: u64 = 700;
 const HALF: u64 = 701;
 
-/// A rank of two: in each call rank 1 comes last, and rank 0 waits for it for 3, 2 and 1 µs. MPI_Comm_dup makes a communicator on which MPI_Barrier is
-/// called, MPI_Comm_create_group one on which nothing is.
+/// A rank of two: rank 1 comes last to each call, and rank 0 waits for it for 3, 2 and 1 µs. The first MPI_Comm_dup makes a communicator on which
+/// MPI_Barrier is called, the second one on which nothing is.
 fn run(nth: i32) -> Vec<u8> {
     let mut b = rank(nth, 2);
     let late = |ns: u32| if nth == 1 { ns } else { 0 };

@@ -29,7 +29,8 @@ pub fn recognises(bytes: &[u8]) -> bool {
     matches!(bytes, [3, _, b'O', b'T', b'F', b'2', ..])
 }
 
-/// Whether an entry is one that an [`Otf2Sink`](super::Otf2Sink) writes: the anchor file, the definitions, and the definitions and events of each location.
+/// Whether an entry is one that an [`Otf2Sink`](super::Otf2Sink) writes: the anchor file, the definitions, and the definitions and events of each
+/// location.
 fn has_entry(path: &Path, kind: EntryKind) -> bool {
     let parts: Vec<_> = path.iter().map(|part| part.to_str()).collect();
     match (&parts[..], kind) {
