@@ -59,6 +59,8 @@ pub(super) struct CategoryTime {
     pub count: u64,
     /// Without the time of what is nested in it.
     pub exclusive: f64,
+    /// Of that the time of main threads.
+    pub of_mains: f64,
 }
 
 /// The state of the pass, and what it has found.
@@ -522,7 +524,9 @@ impl<'a> WaitPass<'a> {
             }
             if !self.is_second && is_there {
                 if let Some(category) = category {
-                    self.times[category as usize].exclusive += seconds;
+                    let times = &mut self.times[category as usize];
+                    times.exclusive += seconds;
+                    times.of_mains += if is_main { seconds } else { 0.0 };
                 }
                 let place = |sums: &mut UseSums| match doing {
                     Doing::Computing => sums.computing += seconds,

@@ -243,7 +243,7 @@ pub struct ActivityOnPath {
     pub seconds: f64,
     /// Share of the path.
     pub share: f64,
-    /// Seconds that ranks spend in it on average.
+    /// Seconds that the main threads of ranks spend in it on average.
     pub mean: f64,
     /// Seconds on the path less that mean: what balancing it could save. 0 where it is less.
     pub imbalance_cost: f64,

@@ -387,11 +387,11 @@ impl ReportBuilder<'_, '_> {
             return Vec::new();
         };
         let ranks = self.mains().count().max(1) as f64;
-        let covered: f64 = self.pass.times.iter().map(|time| time.exclusive).sum();
+        let covered: f64 = self.pass.times.iter().map(|time| time.of_mains).sum();
         let mut activities: Vec<ActivityOnPath> = (path.by_category.iter())
             .map(|(&category, &seconds)| {
                 let all = match category {
-                    Some(category) => self.pass.times[category as usize].exclusive,
+                    Some(category) => self.pass.times[category as usize].of_mains,
                     None => (self.all() - covered).max(0.0),
                 };
                 let mean = all / ranks;

@@ -321,7 +321,11 @@ fn a_thread_with_one_call_is_not_on_the_critical_path() {
     let beside = analysed(&run, &[]);
     let told = |report: &PerformanceReport| {
         let (path, what_if) = (&report.path_ranks, &report.what_if);
-        format!("{:?} {path:?} {what_if:?}", report.efficiencies)
+        let activities = &report.path_activities;
+        format!(
+            "{:?} {path:?} {activities:?} {what_if:?}",
+            report.efficiencies
+        )
     };
     assert_eq!(told(&alone), told(&beside));
     let computing = |report: &PerformanceReport| {
