@@ -164,15 +164,22 @@ impl TraceTables {
             last,
             from,
             to,
-            waiting: self.waiting(plan.kind, first),
+            waiting: self.waiting(plan.kind, drawable.category, first),
             info: drawable.info,
         })
     }
 
-    /// What is said of the waits of a row that begins there, if that is said of its table.
-    fn waiting(&self, kind: TableKind, first: &Vertex) -> Option<Option<CallWaiting>> {
+    /// What is said of the waits of a row of this category that begins there, if that is said of its table.
+    fn waiting(
+        &self,
+        kind: TableKind,
+        category: i32,
+        first: &Vertex,
+    ) -> Option<Option<CallWaiting>> {
         match (kind, &self.waiting) {
-            (TableKind::Calls, Some(waiting)) => Some(waiting.get(first.line, first.time)),
+            (TableKind::Calls, Some(waiting)) => {
+                Some(waiting.get(first.line, category, first.time))
+            }
             _ => None,
         }
     }

@@ -91,17 +91,17 @@ pub struct CallWaiting {
     pub culprit: i32,
 }
 
-/// Calls that waited, by line and begin of the call.
+/// Calls that waited, by line, category and begin of the call: calls of several functions may begin in one tick of a coarse clock.
 #[derive(Debug, Default)]
 pub struct WaitingCalls {
-    calls: Map<(i32, u64), CallWaiting>,
+    calls: Map<(i32, i32, u64), CallWaiting>,
 }
 
 impl WaitingCalls {
     /// The calls of these waits.
     pub fn new(found: &WaitsOfCalls) -> WaitingCalls {
         let mut waits: Vec<&CallWait> = found.waits.iter().collect();
-        let call = |wait: &CallWait| (wait.line, wait.start.to_bits());
+        let call = |wait: &CallWait| (wait.line, wait.category, wait.start.to_bits());
         waits.sort_by(|a, b| call(a).cmp(&call(b)).then(a.from.total_cmp(&b.from)));
         let of_calls = waits.chunk_by(|a, b| call(a) == call(b));
         WaitingCalls {
@@ -111,9 +111,10 @@ impl WaitingCalls {
         }
     }
 
-    /// What is said of the call that begins on this line at this time.
-    pub fn get(&self, line: i32, start: f64) -> Option<CallWaiting> {
-        self.calls.get(&(line, start.to_bits())).copied()
+    /// What is said of the call of this category that begins on this line at this time.
+    pub fn get(&self, line: i32, category: i32, start: f64) -> Option<CallWaiting> {
+        let call = (line, category, start.to_bits());
+        self.calls.get(&call).copied()
     }
 }
 
@@ -163,15 +164,17 @@ mod tests {
             ..WaitsOfCalls::default()
         };
         let calls = WaitingCalls::new(&found);
-        let first = calls.get(7, 1.0).expect("it waited");
+        let first = calls.get(7, 1, 1.0).expect("it waited");
         assert_eq!(first.waiting, 1_750_000_000);
         assert!([2, 3].contains(&first.culprit), "{first:?}");
         let second = CallWaiting {
             waiting: 500_000_000,
             culprit: 6,
         };
-        assert_eq!(calls.get(7, 4.0), Some(second));
-        assert_eq!(calls.get(8, 1.0), None);
-        assert_eq!(calls.get(7, 1.5), None);
+        assert_eq!(calls.get(7, 1, 4.0), Some(second));
+        assert_eq!(calls.get(8, 1, 1.0), None);
+        assert_eq!(calls.get(7, 1, 1.5), None);
+        // Another call that begins at the same time.
+        assert_eq!(calls.get(7, 2, 1.0), None);
     }
 }
