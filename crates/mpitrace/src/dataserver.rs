@@ -48,7 +48,7 @@ pub struct Arguments {
     /// Address to listen on: unix:PATH or tcp:HOST:PORT. With port 0 the system chooses a port, which is printed
     #[arg(long, value_name = "ADDRESS")]
     listen: Address,
-    /// Number of the server, from 0 on
+    /// Number of the server, from 0 on: its place among the --data-server of the I/O server
     #[arg(long, value_name = "N", default_value_t = 0)]
     number: u32,
     /// Block file to record to [default: dataserver.NUMBER.PID.blocks]
@@ -105,6 +105,7 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
         crate::ioserver::background::detach();
     }
     let server = Arc::new(DataServer {
+        number: arguments.number,
         objects: Objects::new(store),
         recorder: Arc::clone(&recorder),
         secret,
@@ -156,6 +157,8 @@ fn accept(server: &Arc<DataServer>, listener: &ServerListener) {
 }
 
 struct DataServer {
+    /// Place among the servers of a file system.
+    number: u32,
     objects: Objects,
     recorder: Arc<RequestRecorder>,
     /// Secret that clients over TCP must prove to have.
@@ -194,6 +197,7 @@ impl DataServer {
             found.shrink_to(wire::KEPT_BUFFER_BYTES);
             let result = match question.action {
                 ServerAction::Clock => Ok(now() as usize),
+                ServerAction::Number => Ok(self.number as usize),
                 ServerAction::Shift => {
                     clocks::note(&question, &data, &self.recorder);
                     Ok(0)
@@ -325,7 +329,9 @@ impl DataServer {
             ServerAction::Close => self.objects.close(work, number).map(|()| 0),
             ServerAction::Remove => self.objects.remove(work, number).map(|()| 0),
             // Answered before they become work.
-            ServerAction::Clock | ServerAction::Shift => Err(io::Errno::INVAL),
+            ServerAction::Clock | ServerAction::Shift | ServerAction::Number => {
+                Err(io::Errno::INVAL)
+            }
         }
     }
 }

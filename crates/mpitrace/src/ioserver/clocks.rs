@@ -11,23 +11,13 @@ use std::io;
 /// Readings of which the one with the shortest way counts.
 const READINGS: usize = 8;
 
-fn question(action: ServerAction) -> ServerQuestion {
-    ServerQuestion {
-        action,
-        flags: 0,
-        call: None,
-        unique: 0,
-        inode: 0,
-        offset: 0,
-        local: 0,
-        size: 0,
-        tid: 0,
-    }
-}
-
 /// Time of the server's clock, ns.
 pub fn read(stream: &mut ServerStream) -> io::Result<u64> {
-    wire::ask(stream, &question(ServerAction::Clock), &[])?;
+    wire::ask(
+        stream,
+        &ServerQuestion::about_server(ServerAction::Clock),
+        &[],
+    )?;
     Ok(wire::answered(stream, &mut [])?? as u64)
 }
 
@@ -51,7 +41,7 @@ pub fn compare(stream: &mut ServerStream) -> io::Result<()> {
         offset: ticks,
         local: shift as u64,
         size: gap,
-        ..question(ServerAction::Shift)
+        ..ServerQuestion::about_server(ServerAction::Shift)
     };
     wire::ask(stream, &result, boot_id().as_bytes())?;
     wire::answered(stream, &mut [])??;

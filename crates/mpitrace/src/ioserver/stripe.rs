@@ -36,6 +36,8 @@ pub struct Striped {
 }
 
 struct StripeServer {
+    /// Place among the servers, which it has, too: another one's pieces are those of other places in files.
+    number: usize,
     address: Address,
     /// Secret that is shared with servers reached over TCP.
     secret: Option<Arc<Secret>>,
@@ -69,21 +71,22 @@ impl Striped {
             stripe,
         };
         let secret = secret.map(Arc::new);
-        let server = |address| StripeServer {
+        let server = |(number, address)| StripeServer {
+            number,
             address,
             secret: secret.clone(),
             is_lost: AtomicBool::new(false),
         };
         Striped {
             layout,
-            servers: addresses.into_iter().map(server).collect(),
+            servers: addresses.into_iter().enumerate().map(server).collect(),
         }
     }
 
     /// Connects to each server once. Of one that is not there it is said so: it may come.
     ///
     /// # Errors
-    /// When a server is another user's, or does not have the secret.
+    /// When a server is another user's, does not have the secret, or has another number than its place.
     pub fn meet(&self) -> std::result::Result<(), Failure> {
         for server in &self.servers {
             match server
@@ -91,7 +94,10 @@ impl Striped {
                 .and_then(|mut stream| clocks::read(&mut stream))
             {
                 Ok(_) => {}
-                Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+                Err(e)
+                    if [ErrorKind::PermissionDenied, ErrorKind::InvalidData]
+                        .contains(&e.kind()) =>
+                {
                     let message = format!("data server {}: {e}", server.address);
                     return Err(Failure::Data(message));
                 }
@@ -314,6 +320,19 @@ impl StripeServer {
         } else if let Some(secret) = &self.secret {
             secret.ask(&mut stream)?;
             clocks::compare(&mut stream)?;
+        }
+        wire::ask(
+            &mut stream,
+            &ServerQuestion::about_server(ServerAction::Number),
+            &[],
+        )?;
+        let number = wire::answered(&mut stream, &mut [])??;
+        if number != self.number {
+            let message = format!(
+                "this is number {number}, expected number {}: servers are named in the order of their --number",
+                self.number
+            );
+            return Err(std::io::Error::new(ErrorKind::InvalidData, message));
         }
         Ok(stream)
     }

@@ -54,13 +54,15 @@ pub enum ServerAction {
     /// Tells the comparison of the clocks: offset is the server's time, local the shift to add to it, size the round trip, all ns. The
     /// identity of the asker's kernel follows.
     Shift = 10,
+    /// Asks which of the servers this is. The answer's number is that of `--number`.
+    Number = 11,
 }
 
 impl ServerAction {
     fn from_number(number: u16) -> Option<ServerAction> {
         use ServerAction::*;
         let all = [
-            Open, Read, Write, Cut, Allocate, Sync, Close, Remove, Clock, Shift,
+            Open, Read, Write, Cut, Allocate, Sync, Close, Remove, Clock, Shift, Number,
         ];
         all.into_iter().find(|&action| action as u16 == number)
     }
@@ -87,6 +89,23 @@ pub struct ServerQuestion {
     pub size: u64,
     /// Thread that made the request.
     pub tid: u32,
+}
+
+impl ServerQuestion {
+    /// A question about the server itself, and no file.
+    pub fn about_server(action: ServerAction) -> ServerQuestion {
+        ServerQuestion {
+            action,
+            flags: 0,
+            call: None,
+            unique: 0,
+            inode: 0,
+            offset: 0,
+            local: 0,
+            size: 0,
+            tid: 0,
+        }
+    }
 }
 
 fn bad(what: &str) -> io::Error {

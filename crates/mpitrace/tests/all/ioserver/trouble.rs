@@ -268,6 +268,24 @@ pub fn data_servers_of_their_own() {
         unmount_when_idle(&instance.mount());
         until("the trace is complete", || is_complete(&trace));
     }
+    let swapped = mpitrace()
+        .args(["ioserver", "--background", "--no-trace"])
+        .args([
+            "--data-server",
+            &addresses[1],
+            "--data-server",
+            &addresses[0],
+        ])
+        .arg(instance.base())
+        .arg(instance.mount())
+        .env("XDG_CONFIG_HOME", instance.plain().join("config"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&swapped.stderr);
+    assert!(
+        !swapped.status.success() && said.contains("this is number 1, expected number 0"),
+        "{said}"
+    );
     for (number, mut child) in servers.into_iter().enumerate() {
         signal(child.id() as i32, libc::SIGTERM);
         assert!(child.wait().unwrap().success());
