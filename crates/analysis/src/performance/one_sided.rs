@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use trace_model::hash::Map;
 
-/// Posts and completions of a pair of ranks, and ends of locks, that are kept.
+/// Posts and completions of a pair of ranks, ends of locks, and locks that a rank asks for on one window, that are kept.
 const MAX_KEPT: usize = 64;
 /// Calls of a rank that are kept since it has asked for a lock.
 const MAX_CALLS: usize = 8;
@@ -122,8 +122,17 @@ struct RankEpochs {
     accesses: Vec<(u32, Epoch)>,
     /// By window: origins that access it, with the numbers of their completions.
     exposures: Vec<(u32, Epoch)>,
-    /// What it has asked for locks at.
-    locks: Vec<LockTarget>,
+    /// By window: ranks that it has asked for locks at.
+    locks: Vec<(u32, Vec<i32>)>,
+}
+
+impl RankEpochs {
+    /// What the rank has asked for locks at, on a window, or on all where a call does not name its window.
+    fn locks_on(&self, window: Option<u32>) -> impl Iterator<Item = LockTarget> {
+        let meant =
+            (self.locks.iter()).filter(move |(own, _)| window.is_none_or(|named| named == *own));
+        meant.flat_map(|(own, targets)| targets.iter().map(move |&target| (*own, target)))
+    }
 }
 
 /// The ranks of the window that a call locks or unlocks.
@@ -225,11 +234,17 @@ impl OneSided {
             }
             OneSidedStep::Lock | OneSidedStep::LockAll => {
                 let targets = locked(call);
-                if own.locks.len() + targets.len() > MAX_KEPT {
+                let at = own.locks.iter().position(|(other, _)| *other == window);
+                let at = at.unwrap_or_else(|| {
+                    own.locks.push((window, Vec::new()));
+                    own.locks.len() - 1
+                });
+                let kept = &mut own.locks[at].1;
+                if kept.len() + targets.len() > MAX_KEPT {
                     return;
                 }
                 for target in targets {
-                    own.locks.push((window, target));
+                    kept.push(target);
                     let locks = self.locks.entry((window, target)).or_default();
                     locks.asked.push(AskedLock {
                         rank: call.rank,
@@ -288,8 +303,8 @@ impl OneSided {
             | OneSidedStep::Unlock
             | OneSidedStep::UnlockAll => {}
         }
-        for target in &own.locks {
-            let Some(locks) = self.locks.get(target) else {
+        for target in own.locks_on(call.window) {
+            let Some(locks) = self.locks.get(&target) else {
                 continue;
             };
             let mut asked = locks.asked.iter();
@@ -304,7 +319,7 @@ impl OneSided {
             let before = locks.ended.iter().rev().find(|end| {
                 end.arrival.lane != lane
                     && (end.lock.is_exclusive || asked.is_exclusive)
-                    && !(gives_back(call, *target) && end.lock.getting(enter).is_some())
+                    && !(gives_back(call, target) && end.lock.getting(enter).is_some())
             });
             if let Some(before) = before.filter(|before| before.arrival.time > enter) {
                 wait.add(before.arrival, WaitPattern::LockContention);
@@ -324,13 +339,13 @@ impl OneSided {
         let Some(own) = self.epochs.get_mut(&call.rank) else {
             return Vec::new();
         };
-        for target in &own.locks {
-            let locks = self.locks.entry(*target).or_default();
+        for target in own.locks_on(call.window) {
+            let locks = self.locks.entry(target).or_default();
             for asked in &mut locks.asked {
                 if asked.rank != call.rank {
                     continue;
                 }
-                if asked.has_it && gives_back(call, *target) {
+                if asked.has_it && gives_back(call, target) {
                     continue;
                 }
                 // It waited for another rank: for the lock, unless it has an epoch of another kind, too. What is flushed has been done.
@@ -350,8 +365,12 @@ impl OneSided {
             OneSidedStep::Complete => end_epoch(&mut own.accesses, window),
             OneSidedStep::Wait => end_epoch(&mut own.exposures, window),
             OneSidedStep::Unlock | OneSidedStep::UnlockAll => {
-                for target in locked(call) {
-                    own.locks.retain(|other| *other != (window, target));
+                let targets = locked(call);
+                for (_, kept) in own.locks.iter_mut().filter(|(other, _)| *other == window) {
+                    kept.retain(|target| !targets.contains(target));
+                }
+                own.locks.retain(|(_, kept)| !kept.is_empty());
+                for target in targets {
                     if let Some(locks) = self.locks.get_mut(&(window, target)) {
                         have_it_now.extend(locks.give_back(call.rank, ended, arrival));
                     }
@@ -487,6 +506,31 @@ mod tests {
         assert_eq!(wait, Some((1, 4.0, WaitPattern::LockContention)));
         // It has the lock now.
         assert_eq!(found(rma.waited_for(&call(unlock, 2), 2, 5.0)), None);
+    }
+
+    /// Both ranks have locked all ranks of many other windows.
+    #[test]
+    fn locks_on_other_windows_hide_no_contention() {
+        let mut rma = OneSided::default();
+        let on = |window, step, rank| OneSidedCall {
+            window: Some(window),
+            ..call(step, rank)
+        };
+        for window in 100..200 {
+            for rank in [1, 2] {
+                let all = on(window, OneSidedStep::LockAll, rank);
+                rma.begin(&all, &[], false, arrival(rank, 0.0));
+                rma.end(&all, ended(rank, 0.0, 0.0), arrival(rank, 0.0));
+            }
+        }
+        let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
+        for rank in [1, 2] {
+            rma.begin(&call(lock, rank), &[], true, arrival(rank, 1.0));
+        }
+        rma.end(&call(lock, 1), ended(1, 1.0, 1.1), arrival(1, 1.1));
+        rma.end(&call(unlock, 1), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        let wait = found(rma.waited_for(&call(lock, 2), 2, 1.0));
+        assert_eq!(wait, Some((1, 4.0, WaitPattern::LockContention)));
     }
 
     /// Rank 2 locks all ranks of the window, of which rank 1 has one for itself.
