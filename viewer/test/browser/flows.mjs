@@ -618,7 +618,10 @@ export function flows(chrome, { address, trace, hostileAddress }) {
 
   test("a window exported as a page opens from its file", async () => {
     if (!existsSync(answers)) return console.log(`SKIPPED: no page is exported without ${answers}, which ci/build-wasm makes`);
-    const page = await Page.open(chrome, address, "t=0.03~0.04");
+    const { categories } = await (await Page.open(chrome, address)).ask("meta");
+    // Kinds have other numbers in a part in which some do not occur.
+    const [send, reduce] = ["MPI_Isend", "MPI_Allreduce"].map((name) => categories.findIndex((one) => one.name === name));
+    const page = await Page.open(chrome, address, `t=0.03~0.04&hide=${reduce}&names=${send}:my send&theme=dark&notes=0.035@0.1:here`);
     const [download] = await Promise.all([page.own.waitForEvent("download"), page.own.locator("#export-html").click()]);
     const file = join(folder, "window.html");
     await download.saveAs(file);
@@ -631,6 +634,13 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.close();
     const alone = await Page.open(chrome, `file://${file}`);
     await alone.true("categories in the legend", () => document.querySelectorAll(".kinds tbody tr").length > 5);
+    // As the page that it was made from.
+    const part = JSON.parse(await alone.own.evaluate(async () => new TextDecoder().decode(await window.__trace.ask("meta"))));
+    await alone.true("a name of the reader's", () => [...document.querySelectorAll(".kinds .name")].some(({ textContent }) => textContent === "my send"));
+    const { hide, names, theme, notes } = alone.view();
+    assert.deepEqual(hide.map((kind) => part.categories[kind].name), ["MPI_Allreduce"]);
+    assert.deepEqual(names.map(([kind, name]) => [part.categories[kind].name, name]), [["MPI_Isend", "my send"]]);
+    assert.deepEqual([theme, notes.map(({ text }) => text)], ["dark", ["here"]]);
     await alone.press("w");
     await alone.settled();
     await alone.close();

@@ -72,6 +72,34 @@ export function own(chrome, { address, treeAddress, lateAddress }) {
     await again.close();
   });
 
+  test("the browser's Back leaves notes and names, and a group keeps its name", async () => {
+    const page = await Page.open(chrome, lateAddress, "timelines=groups:even=0-/2|odd=1-/2");
+    await page.own.locator("#timeline").focus();
+    await page.press("+");
+    await page.press("+");
+    await page.rest();
+    await page.press("ArrowDown");
+    await page.press("i");
+    await page.own.locator(".notes .name-field").fill("important");
+    await page.own.keyboard.press("Enter");
+    await page.until((view) => view.notes.length === 1, "a note");
+    await page.own.locator(".label-name", { hasText: "odd" }).dblclick();
+    await page.own.locator(".labels .name-field").fill("late ones");
+    await page.own.keyboard.press("Enter");
+    await page.until((view) => view.names.length === 1, "a name");
+    await page.rest();
+    await page.own.locator("#timeline").focus();
+    await page.press("+");
+    await page.rest();
+    const before = page.view();
+    await page.own.goBack();
+    await page.until((view) => view.t1 - view.t0 > before.t1 - before.t0, "a step back");
+    assert.deepEqual([page.view().notes, page.view().names], [before.notes, before.names]);
+    await page.own.reload();
+    await page.true("the name of the group", () => [...document.querySelectorAll(".label-name")].some(({ textContent }) => textContent === "late ones"));
+    await page.close();
+  });
+
   test("brushed durations are searched for, marked and listed", async () => {
     const page = await Page.open(chrome, lateAddress, "panel=stats");
     await page.own.locator('table[aria-label="Statistics by category"] tbody tr', { hasText: "MPI_Allreduce" }).first().click();
