@@ -120,6 +120,20 @@ fn lacking(report: &PerformanceReport) -> Vec<&str> {
     lacking.map(String::as_str).collect()
 }
 
+/// Checks that the report has the waits that were simulated.
+fn is_as_simulated(run: Run) -> Result<(), TestCaseError> {
+    let (waits, states) = (run.waits, run.states.clone());
+    let report = run.report();
+    prop_assert_eq!(
+        report.time.waiting / TICK,
+        waits as f64,
+        "{:?} {:?}",
+        states,
+        report.notes
+    );
+    Ok(())
+}
+
 proptest! {
     /// Calls that were made while MPI_Pcontrol had switched recording off do not shift those that follow.
     #[test]
@@ -133,9 +147,7 @@ proptest! {
                 (0..RANKS).for_each(|rank| run.step(Step::Compute(rank, 1)));
             }
         }
-        let (waits, states) = (run.waits, run.states.clone());
-        let report = run.report();
-        prop_assert_eq!(report.time.waiting / TICK, waits as f64, "{:?} {:?}", states, report.notes);
+        is_as_simulated(run)?;
     }
 
     /// Ranks of which the begin is not recorded, up to another time each, are matched from the first call on that all have.
@@ -157,9 +169,7 @@ proptest! {
                 (0..RANKS).for_each(|rank| run.step(Step::Compute(rank, 1)));
             }
         }
-        let (waits, states) = (run.waits, run.states.clone());
-        let report = run.report();
-        prop_assert_eq!(report.time.waiting / TICK, waits as f64, "{:?} {:?}", states, report.notes);
+        is_as_simulated(run)?;
     }
 }
 

@@ -8,6 +8,7 @@ use super::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
 use super::ids;
 use super::read::DumpiReader;
 use super::source::RECEIVES_UNSEEN;
+use super::source::info::has_message_buffer;
 use super::types::DumpiRecord;
 use super::value::FieldValue;
 
@@ -80,32 +81,14 @@ impl MatchingOrder {
     /// Whether a call sends, receives, begins or completes either, or tells who is who in a communicator.
     fn bears_on_messages(&self, record: &DumpiRecord<'_>) -> bool {
         match record.function.id {
-            ids::SEND
-            | ids::BSEND
-            | ids::SSEND
-            | ids::RSEND
-            | ids::ISEND
-            | ids::IBSEND
-            | ids::ISSEND
-            | ids::IRSEND
-            | ids::RECV
-            | ids::IRECV
-            | ids::SENDRECV
-            | ids::SENDRECV_REPLACE
-            | ids::SEND_INIT
-            | ids::BSEND_INIT
-            | ids::SSEND_INIT
-            | ids::RSEND_INIT
-            | ids::RECV_INIT
-            | ids::START
-            | ids::STARTALL
-            | ids::REQUEST_FREE
-            | ids::CANCEL
-            | ids::GREQUEST_START => true,
+            ids::START | ids::STARTALL | ids::REQUEST_FREE | ids::CANCEL | ids::GREQUEST_START => {
+                true
+            }
             FUNCTION_ENTER | FUNCTION_EXIT => {
                 let key = record.args().next();
                 matches!(key, Some((_, FieldValue::U64(key))) if self.unseen.contains(&key))
             }
+            id if has_message_buffer(id) => true,
             id => is_creation(id) || !completed(id, &record.arg_array()).is_empty(),
         }
     }

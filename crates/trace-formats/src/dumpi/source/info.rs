@@ -217,7 +217,7 @@ pub(super) fn bytes(count: i32, datatype: i32, sizes: &[i32]) -> i64 {
 }
 
 /// Whether calls of a function send or receive a message from a buffer, or prepare that.
-pub(super) fn has_message_buffer(id: u16) -> bool {
+pub(in crate::dumpi) fn has_message_buffer(id: u16) -> bool {
     matches!(
         id,
         ids::SEND
