@@ -1,6 +1,7 @@
 //! Finds the launcher in a command line, and the programs that it starts.
 
 use super::multi_prog::OPTION;
+use super::option_values::{among, values};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -42,33 +43,11 @@ pub struct ProgramPart {
     pub end: usize,
 }
 
-/// Commands that may stand before a launcher.
-const PREFIXES: &str = "env time timeout nice nohup stdbuf taskset numactl strace";
+/// Commands that start a command and may stand before a launcher.
+pub const PREFIXES: &str = "env time timeout nice nohup stdbuf taskset numactl strace";
 
 /// Launchers that are not asked what they are.
 const OTHERS: &str = "srun aprun jsrun ibrun prun lrun";
-
-/// Options with one value, without their dashes, of Hydra and Open MPI. One that is missing here is still no problem unless
-/// its value happens to name a program.
-const ONE_VALUE: &str = "\
-    n np N c f H host hosts hostfile machinefile default-hostfile rankfile rf wdir wd \
-    configfile path prefix x genvlist envlist launcher launcher-exec bootstrap bootstrap-exec \
-    rmk topolib bind-to binding map-by rank-by membind demux iface ppn perhost prepend-pattern \
-    outfile-pattern errfile-pattern nameserver order-nodes localhost usize gpus-per-proc umask \
-    npernode npersocket npernuma output-filename output display xterm tune am stdin report-pid \
-    report-uri cpu-set cpu-list personality dvm timeout max-restarts ppr rtos runtime-options \
-    launch-agent app preload-files cpus-per-proc cpus-per-rank";
-
-/// Options of srun and its like that have one value in the next argument, besides those.
-const ONE_VALUE_ELSEWHERE: &str = "p t A J w o e i D m q G C d S T";
-
-/// Options with two values.
-const TWO_VALUES: &str = "genv env mca gmca omca prtemca pmixmca gpmixmca";
-
-/// Whether a list above has this word.
-fn among(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
-}
 
 impl Launch {
     /// Takes a command line apart. May run the launcher with `--version`.
@@ -99,17 +78,18 @@ impl Launch {
     fn with_kind(argv: &[OsString], launcher: usize, kind: LauncherKind) -> Self {
         let mut parts = Vec::new();
         let mut start = launcher + 1;
+        let of_part = |start, end, any| program(argv, (launcher, kind), start, end, any);
         loop {
             let colon = argv[start..].iter().position(|argument| argument == ":");
             let end = colon.map_or(argv.len(), |length| start + length);
             let is_listed =
                 kind == LauncherKind::Other && argv[start..end].iter().any(|a| a == OPTION);
-            let list = is_listed.then(|| program(argv, start, end, kind, true));
+            let list = is_listed.then(|| of_part(start, end, true));
             parts.push(ProgramPart {
                 start,
                 program: match is_listed {
                     true => None,
-                    false => program(argv, start, end, kind, false),
+                    false => of_part(start, end, false),
                 },
                 list: list.flatten(),
                 end,
@@ -128,46 +108,26 @@ impl Launch {
 }
 
 /// Position of the program in `argv[start..end]`: the first argument that is neither an option nor its value and that
-/// can be executed, or may be `any` file.
+/// can be executed, or may be `any` file. `launcher` is the launcher's index and kind.
 fn program(
     argv: &[OsString],
+    launcher: (usize, LauncherKind),
     start: usize,
     end: usize,
-    kind: LauncherKind,
     any: bool,
 ) -> Option<usize> {
+    let is_other = launcher.1 == LauncherKind::Other;
+    let launcher = name(&argv[launcher.0]);
     let mut at = start;
     while at < end {
         let argument = argv[at].to_string_lossy();
-        match argument.strip_prefix('-') {
-            Some(option) => {
-                at += 1 + values(
-                    option.strip_prefix('-').unwrap_or(option),
-                    argv.get(at + 1),
-                    kind,
-                )
-            }
-            None if any || executable(&argv[at]).is_some() => return Some(at),
-            None => at += 1,
+        match argument.starts_with('-') {
+            true => at += 1 + values(&argument, argv.get(at + 1), is_other, &launcher),
+            false if any || executable(&argv[at]).is_some() => return Some(at),
+            false => at += 1,
         }
     }
     None
-}
-
-/// Number of arguments after this option that are its values.
-fn values(option: &str, next: Option<&OsString>, kind: LauncherKind) -> usize {
-    if option.contains('=') {
-        0
-    } else if ["genv", "env"].contains(&option)
-        && next.is_some_and(|next| next.as_encoded_bytes().contains(&b'='))
-    {
-        1
-    } else if among(TWO_VALUES, option) {
-        2
-    } else {
-        let elsewhere = kind == LauncherKind::Other && among(ONE_VALUE_ELSEWHERE, option);
-        usize::from(elsewhere || among(ONE_VALUE, option))
-    }
 }
 
 /// The file that would be executed as `command`, if there is one.
@@ -279,6 +239,8 @@ mod tests {
             "mpirun -np 2 --mca plm sh --bind-to core --oversubscribe -x sh ls",
             "mpirun --host=sh --map-by ppr:1:node ls : x",
             "srun -n2 -J sh --mpi=pmix ls sh",
+            "srun --account test --job-name sh -M sh -L test -U sh --partition test ls",
+            "srun --task-prolog sh --exclusive -H -lu ls -n sh",
             "mpirun -q -d ls",
         ] {
             assert_eq!(programs(line)[0], "ls", "{line}");

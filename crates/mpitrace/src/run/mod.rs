@@ -9,6 +9,7 @@ mod left;
 mod library;
 mod multi_prog;
 mod no_trace;
+mod option_values;
 mod supervise;
 
 use crate::failure::Failure;
