@@ -1,6 +1,7 @@
 //! The command line that starts the ranks with the library preloaded.
 
-use super::launcher::{Launch, LauncherKind, ProgramPart, name};
+use super::env_command::{self, assigned};
+use super::launcher::{Launch, LauncherKind, ProgramPart};
 use super::multi_prog;
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
@@ -24,13 +25,9 @@ pub fn plan(
     library: &OsStr,
     settings: &[(OsString, OsString)],
 ) -> Result<RunPlan, Failure> {
-    plan_with(
-        argv,
-        launch,
-        library,
-        settings,
-        std::env::var_os(PRELOAD).as_deref(),
-    )
+    plan_with(argv, launch, library, settings, &|name| {
+        std::env::var_os(name)
+    })
 }
 
 fn plan_with(
@@ -38,8 +35,13 @@ fn plan_with(
     launch: &Launch,
     library: &OsStr,
     settings: &[(OsString, OsString)],
-    inherited: Option<&OsStr>,
+    environment: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<RunPlan, Failure> {
+    // `env` before the launcher may set what the launcher hands on.
+    let of_launcher =
+        |name: &str| env_command::value_behind(argv, launch.launcher, name, environment(name));
+    let inherited = of_launcher(PRELOAD);
+    let inherited = inherited.as_deref();
     let mut argv = argv.to_vec();
     let mut variables = vec![(
         OsString::from(PRELOAD),
@@ -47,6 +49,8 @@ fn plan_with(
     )];
     variables.extend_from_slice(settings);
     if launch.kind == LauncherKind::None {
+        let end = argv.len();
+        take_over_env(&mut argv, 0, end, library, settings);
         return Ok(RunPlan {
             argv,
             env: variables,
@@ -54,6 +58,9 @@ fn plan_with(
     }
     // From the back, so that insertions leave the indices before them right.
     for (number, part) in launch.parts.iter().enumerate().rev() {
+        if let Some(program) = part.program {
+            take_over_env(&mut argv, program, part.end, library, settings);
+        }
         let preloads = take_over(&mut argv, part, library, inherited);
         let own = if preloads {
             &variables[1..]
@@ -83,7 +90,7 @@ fn plan_with(
             LauncherKind::Hydra => {}
             LauncherKind::Other | LauncherKind::None => {
                 if let Some(list) = part.list {
-                    let inherited = std::env::var_os("SLURM_EXPORT_ENV");
+                    let inherited = of_launcher("SLURM_EXPORT_ENV");
                     let options = (part.start, list);
                     multi_prog::export(&mut argv, options, inherited.as_deref(), own);
                     continue;
@@ -124,7 +131,7 @@ fn take_over(
         if !["x", "genv", "env"].contains(&option.as_str()) || at >= program {
             continue;
         }
-        if let Some(value) = preload_value(&argv[at]) {
+        if let Some(value) = assigned(&argv[at], PRELOAD) {
             argv[at] = assignment(PRELOAD.as_ref(), &joined(library, &value));
             by_option = true;
         } else if argv[at] == PRELOAD && option == "x" {
@@ -136,31 +143,37 @@ fn take_over(
             by_option = true;
         }
     }
-    // `env LD_PRELOAD=… program` sets it anew, whatever the launcher did.
-    if argv
-        .get(program)
-        .is_some_and(|program| name(program) == "env")
-    {
-        for argument in &mut argv[program + 1..part.end] {
-            if let Some(value) = preload_value(argument) {
-                *argument = assignment(PRELOAD.as_ref(), &joined(library, &value));
-            } else if !argument.as_encoded_bytes().contains(&b'=')
-                && !argument.as_encoded_bytes().starts_with(b"-")
-            {
-                break;
-            }
-        }
-    }
     by_option
 }
 
-/// The value in `LD_PRELOAD=value`.
-fn preload_value(argument: &OsStr) -> Option<OsString> {
-    let value = argument
-        .to_str()?
-        .strip_prefix(PRELOAD)?
-        .strip_prefix('=')?;
-    Some(value.into())
+/// Adds the library to what each `env` from `argv[start]` on sets LD_PRELOAD to, and what it takes away otherwise.
+fn take_over_env(
+    argv: &mut Vec<OsString>,
+    start: usize,
+    end: usize,
+    library: &OsStr,
+    settings: &[(OsString, OsString)],
+) {
+    // From the back, as above.
+    for env in env_command::all(argv, start, end).into_iter().rev() {
+        let first = env.assignments.start;
+        let mut sets = false;
+        for argument in &mut argv[env.assignments.clone()] {
+            if let Some(value) = assigned(argument, PRELOAD) {
+                *argument = assignment(PRELOAD.as_ref(), &joined(library, &value));
+                sets = true;
+            }
+        }
+        let mut added = Vec::new();
+        if !sets && env.takes_away(PRELOAD) {
+            added.push(assignment(PRELOAD.as_ref(), library));
+        }
+        if env.is_empty {
+            let settings = settings.iter();
+            added.extend(settings.map(|(name, value)| assignment(name, value)));
+        }
+        argv.splice(first..first, added);
+    }
 }
 
 /// The library first, so that it stands before any MPI that is preloaded too.
@@ -216,13 +229,9 @@ mod tests {
         let mut launch = Launch::recognise(&argv);
         launch.kind = kind;
         let settings = [(OsString::from("TRACE_DIR"), OsString::from("/a b"))];
-        plan_with(
-            &argv,
-            &launch,
-            "/l.so".as_ref(),
-            &settings,
-            inherited.map(OsStr::new),
-        )
+        plan_with(&argv, &launch, "/l.so".as_ref(), &settings, &|name| {
+            inherited.filter(|_| name == PRELOAD).map(OsString::from)
+        })
         .unwrap()
         .shell()
     }
@@ -285,6 +294,39 @@ mod tests {
                 None
             ),
             "srun -n 2 env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' env A=1 LD_PRELOAD=/l.so:x.so ls LD_PRELOAD=z"
+        );
+    }
+
+    #[test]
+    fn env_before_the_launcher_or_the_program_keeps_its_preload() {
+        assert_eq!(
+            planned(
+                LauncherKind::Hydra,
+                "env LD_PRELOAD=z.so mpiexec.mpich -n 2 ls",
+                Some("y.so")
+            ),
+            "env LD_PRELOAD=z.so mpiexec.mpich -genv LD_PRELOAD /l.so:z.so -genv TRACE_DIR '/a b' -n 2 ls"
+        );
+        assert_eq!(
+            planned(
+                LauncherKind::Other,
+                "env -u LD_PRELOAD srun ls",
+                Some("y.so")
+            ),
+            "env -u LD_PRELOAD srun env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' ls"
+        );
+        assert_eq!(
+            planned(
+                LauncherKind::Hydra,
+                "mpiexec.mpich nice -n 5 env -u A LD_PRELOAD=z.so ls : env -u LD_PRELOAD B=1 ls",
+                None
+            ),
+            "mpiexec.mpich -genv LD_PRELOAD /l.so -genv TRACE_DIR '/a b' nice -n 5 env -u A LD_PRELOAD=/l.so:z.so ls \
+             : env -u LD_PRELOAD LD_PRELOAD=/l.so B=1 ls"
+        );
+        assert_eq!(
+            planned(LauncherKind::None, "env -i LD_PRELOAD=z.so ls", None),
+            "env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' env -i 'TRACE_DIR=/a b' LD_PRELOAD=/l.so:z.so ls"
         );
     }
 

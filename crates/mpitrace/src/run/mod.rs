@@ -1,6 +1,7 @@
 //! `mpitrace run`: starts a program, under a launcher or not, so that its ranks, and only they, load libtrace.so.
 
 mod command;
+mod env_command;
 mod family;
 mod io;
 mod keys;
