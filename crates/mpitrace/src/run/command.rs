@@ -3,6 +3,7 @@
 use super::env_command::{self, assigned};
 use super::launcher::{Launch, LauncherKind, ProgramPart};
 use super::multi_prog;
+use super::open_mpi;
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 
@@ -56,6 +57,25 @@ fn plan_with(
             env: variables,
         });
     }
+    let mut kind = launch.kind;
+    if kind == LauncherKind::OpenMpi {
+        let list = open_mpi::env_list(&argv, launch);
+        let list = list.or_else(|| of_launcher(open_mpi::ENV_LIST_VARIABLE));
+        let list = list.filter(|list| !list.is_empty());
+        let all = open_mpi::for_app_file(&argv, launch, list.is_some(), &variables)?;
+        if let Some(options) = all {
+            let start = launch.parts[0].start;
+            argv.splice(start..start, options);
+            let env = Vec::new();
+            return Ok(RunPlan { argv, env });
+        }
+        if let Some(list) = list {
+            // Beside a list Open MPI refuses -x.
+            let preload = open_mpi::listed(&list, PRELOAD, inherited);
+            variables[0].1 = joined(library, &preload.unwrap_or_default());
+            kind = LauncherKind::Other;
+        }
+    }
     // From the back, so that insertions leave the indices before them right.
     for (number, part) in launch.parts.iter().enumerate().rev() {
         if let Some(program) = part.program {
@@ -67,7 +87,7 @@ fn plan_with(
         } else {
             &variables[..]
         };
-        match launch.kind {
+        match kind {
             // Open MPI's -x holds for one part only.
             LauncherKind::OpenMpi => {
                 let options = own
@@ -279,6 +299,48 @@ mod tests {
             ),
             "mpirun.openmpi -x 'TRACE_DIR=/a b' -x LD_PRELOAD=/l.so:y.so ls"
         );
+    }
+
+    #[test]
+    fn open_mpi_with_a_list_of_variables() {
+        assert_eq!(
+            planned(
+                LauncherKind::OpenMpi,
+                "mpirun.openmpi --mca mca_base_env_list A;LD_PRELOAD=z.so -n 2 ls : sh",
+                Some("y.so")
+            ),
+            "mpirun.openmpi --mca mca_base_env_list 'A;LD_PRELOAD=z.so' -n 2 \
+             env LD_PRELOAD=/l.so:z.so 'TRACE_DIR=/a b' ls : env LD_PRELOAD=/l.so:z.so 'TRACE_DIR=/a b' sh"
+        );
+        assert_eq!(
+            planned(
+                LauncherKind::OpenMpi,
+                "env OMPI_MCA_mca_base_env_list=A mpirun.openmpi ls",
+                Some("y.so")
+            ),
+            "env OMPI_MCA_mca_base_env_list=A mpirun.openmpi env LD_PRELOAD=/l.so:y.so 'TRACE_DIR=/a b' ls"
+        );
+    }
+
+    #[test]
+    fn open_mpi_with_a_file_of_programs() {
+        assert_eq!(
+            planned(
+                LauncherKind::OpenMpi,
+                "mpirun.openmpi --app no-such-file",
+                None
+            ),
+            "mpirun.openmpi --mca mca_base_env_list 'LD_PRELOAD=/l.so;TRACE_DIR=/a b;' --app no-such-file"
+        );
+        let line = "mpirun.openmpi -x A --app no-such-file";
+        let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let mut launch = Launch::recognise(&argv);
+        launch.kind = LauncherKind::OpenMpi;
+        let refused = plan_with(&argv, &launch, "/l.so".as_ref(), &[], &|_| None);
+        let Err(Failure::Call(why)) = refused else {
+            panic!("it was planned")
+        };
+        assert!(why.contains("--app no-such-file cannot be traced"), "{why}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod left;
 mod library;
 mod multi_prog;
 mod no_trace;
+mod open_mpi;
 mod option_values;
 mod supervise;
 
