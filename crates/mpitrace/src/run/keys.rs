@@ -1,7 +1,7 @@
 //! Settings on the command line, looked at before the program starts.
 
 use crate::settings::no_such_key;
-use settings::{ComplaintKind, OPTIONS, OTHER_VARIABLES, Settings};
+use settings::{ComplaintKind, OPTIONS, OTHER_VARIABLES, Settings, SettingsOption};
 use std::io;
 
 /// Name of the variable that sets an option, without `TRACE_`: `CLOCK_SYNC` for `clock-sync`.
@@ -13,6 +13,27 @@ pub fn variable(key: &str) -> String {
 pub fn is_function(key: &str) -> bool {
     let is_default = OPTIONS.iter().any(|option| option.answers_to(key));
     (key.starts_with("MPI_") || key.starts_with("MPIO_")) && !is_default
+}
+
+/// The other variables of the recorder's own that set the same option as the variable `name`: `TRACE_DIRECTORY` for `TRACE_DIR`.
+pub fn other_variables(name: &str) -> Vec<String> {
+    let of = |option: &SettingsOption| {
+        let others = option.variables.iter().map(|variable| variable.name);
+        let ours = others.filter(|other| other.starts_with("TRACE_"));
+        let own = [option.variable()];
+        own.into_iter()
+            .chain(ours.map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let mut options = OPTIONS.iter().map(of);
+    let found = options.find(|names| names.iter().any(|known| known == name));
+    let names = found.into_iter().flatten();
+    names.filter(|other| other != name).collect()
+}
+
+/// Whether the value of a variable is a path that starts from the working directory.
+pub fn is_path(name: &str) -> bool {
+    ["TRACE_TMPDIR", "TRACE_DIR", "TRACE_DIRECTORY", "TRACE_CONF"].contains(&name)
 }
 
 /// Whether the recorder takes this value of this key; else what is wrong, with the values that are allowed or the key that may be

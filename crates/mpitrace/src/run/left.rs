@@ -23,10 +23,17 @@ impl EarlierBlockFiles {
     /// Looks into the folders that a run with these `settings` would use; `file` is its settings file.
     pub fn now(settings: &[(OsString, OsString)], file: Option<&Path>) -> EarlierBlockFiles {
         let in_file = file.and_then(|file| std::fs::read_to_string(file).ok());
-        let variable = |name: &str| {
+        let one = |name: &str| {
             let own = settings.iter().find(|(known, _)| known == name);
             own.map(|(_, value)| value.to_string_lossy().into_owned())
                 .or_else(|| std::env::var(name).ok())
+        };
+        let variable = |name: &str| {
+            let others = super::keys::other_variables(name);
+            let mut stronger = others.iter().filter_map(|other| one(other));
+            let stronger = stronger.next();
+            stronger
+                .or_else(|| one(name))
                 .or_else(|| in_text(in_file.as_deref()?, name))
         };
         let folders = folders::of_block_files(&variable);

@@ -147,13 +147,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Whether block files stay after a run that ends well.
-fn keeps_blocks(settings: &[(OsString, OsString)]) -> bool {
-    let own = settings
-        .iter()
-        .find(|(name, _)| name == "TRACE_KEEP_BLOCKS");
-    let value = own.map(|(_, value)| value.clone());
-    let value = value.or_else(|| std::env::var_os("TRACE_KEEP_BLOCKS"));
-    value.is_some_and(|value| value == "yes")
+fn keeps_blocks(variables: &[(OsString, OsString)]) -> bool {
+    let Ok(table) = wrappers::table() else {
+        return false;
+    };
+    let known = |name: &str| table.get(name).is_some();
+    ::settings::Settings::of_child(variables, &known)
+        .settings
+        .keep_blocks
 }
 
 /// The environment variables of the settings options.
@@ -172,9 +173,13 @@ fn settings(
         settings.extend(std::env::vars_os().filter(|(name, _)| ours(name)));
         settings.sort();
     }
+    // A stronger variable of the same option in the environment says then the same.
     let mut set = |name: String, value: OsString| {
-        settings.retain(|(known, _)| *known != *name);
-        settings.push((name.into(), value));
+        let others = keys::other_variables(&name);
+        let is_set = |other: &&String| std::env::var_os(other).is_some();
+        let names: Vec<&String> = others.iter().filter(is_set).chain([&name]).collect();
+        settings.retain(|(known, _)| *known != *name && !others.iter().any(|o| *known == **o));
+        settings.extend(names.into_iter().map(|name| (name.into(), value.clone())));
     };
     // Ranks may run in another directory.
     let absolute = |path: &PathBuf| {
@@ -192,6 +197,11 @@ fn settings(
     if let Some(path) = &arguments.dir {
         set("TRACE_DIR".into(), absolute(path)?.into());
     }
+    let own_options = [
+        ("--conf", "TRACE_CONF", arguments.conf.is_some()),
+        ("--output", "TRACE_OUTPUT", arguments.output.is_some()),
+        ("--dir", "TRACE_DIR", arguments.dir.is_some()),
+    ];
     // MPI functions have no variables of their own.
     let mut functions: Vec<String> = Vec::new();
     for setting in &arguments.settings {
@@ -204,7 +214,19 @@ fn settings(
         if keys::is_function(key) {
             functions.push(format!("{key} {value}"));
         } else {
-            set(format!("TRACE_{}", keys::variable(key)), value.into());
+            let name = format!("TRACE_{}", keys::variable(key));
+            let is_same = |own: &str| own == name || keys::other_variables(own).contains(&name);
+            if let Some((option, ..)) = own_options.iter().find(|(_, own, is)| *is && is_same(own))
+            {
+                return Err(Failure::Call(format!(
+                    "--set {setting}: {option} says this, too; expected one of them"
+                )));
+            }
+            let value = match keys::is_path(&name) && !value.is_empty() {
+                true => absolute(&value.into())?.into(),
+                false => value.into(),
+            };
+            set(name, value);
         }
     }
     for (name, value) in of_session {

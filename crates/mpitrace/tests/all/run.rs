@@ -127,6 +127,55 @@ fn settings_become_variables() {
 }
 
 #[test]
+fn options_of_run_win_over_the_environment() {
+    let bench = Bench::new("strength");
+    let app = bench.script("app", "env | grep ^TRACE_ | sort");
+    let folder = bench.folder.display();
+    let arguments = format!("--dir b --set tmpdir=rt -- {app}");
+    let output = in_shell(&bench, "export TRACE_DIRECTORY=a", &arguments);
+    assert_eq!(
+        stdout(&output),
+        format!("TRACE_DIR={folder}/b\nTRACE_DIRECTORY={folder}/b\nTRACE_TMPDIR={folder}/rt")
+    );
+    for (option, setting) in [("--output", "output"), ("--dir", "directory")] {
+        let arguments = [
+            "run",
+            option,
+            "b",
+            "--set",
+            &format!("{setting}=a"),
+            "--",
+            &app,
+        ];
+        let output = bench.mpitrace(&arguments);
+        assert_eq!(output.status.code(), Some(2));
+        let expected = format!("--set {setting}=a: {option} says this, too");
+        assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn block_files_that_were_to_be_kept_need_no_advice() {
+    let bench = Bench::new("kept");
+    let folder = bench.path("tmp");
+    fs::create_dir(&folder).unwrap();
+    let name = format!("{folder}/libtrace.app.0.4194301.blocks");
+    let app = bench.script("app", &format!("head -c 4096 /dev/zero >{name}"));
+    fs::write(bench.path("kept.conf"), "keep-blocks yes\n").unwrap();
+    for (before, arguments, is_told) in [
+        (":", "", true),
+        ("export TRACE_KEEP_BLOCKS=1", "", false),
+        (":", "--set keep-blocks=on", false),
+        (":", "--conf kept.conf", false),
+    ] {
+        fs::remove_file(&name).ok();
+        let arguments = format!("--set tmpdir={folder} {arguments} -- {app}");
+        let text = stderr(&in_shell(&bench, before, &arguments));
+        assert_eq!(text.contains("mpitrace recover"), is_told, "{text}");
+    }
+}
+
+#[test]
 fn a_signal_ends_mpitrace_as_the_program() {
     use std::os::unix::process::ExitStatusExt;
     let bench = Bench::new("signal");
