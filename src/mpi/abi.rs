@@ -19,6 +19,8 @@ pub trait Abi {
     const MPI_STATUSES_IGNORE: usize;
     /// MPI_UNDEFINED.
     const UNDEFINED: c_int;
+    /// MPI_PROC_NULL.
+    const PROC_NULL: c_int;
     /// Whether a handle may be that of a datatype which the library made for itself.
     fn may_be_hidden(datatype: u64) -> bool;
 }
@@ -35,6 +37,7 @@ macro_rules! interface {
             const MPI_STATUS_IGNORE: usize = $constants::MPI_STATUS_IGNORE;
             const MPI_STATUSES_IGNORE: usize = $constants::MPI_STATUSES_IGNORE;
             const UNDEFINED: c_int = $constants::MPI_UNDEFINED;
+            const PROC_NULL: c_int = $constants::MPI_PROC_NULL;
 
             #[inline(always)]
             fn may_be_hidden(datatype: u64) -> bool {

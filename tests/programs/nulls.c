@@ -98,6 +98,12 @@ static void nothing(void)
     MPI_Scatterv(rank ? NULL : buffer, rank ? NULL : counts, rank ? NULL : places, MPI_INT, &index, 1, MPI_INT, 0, MPI_COMM_WORLD);
     CHECK(index == rank);
     MPI_Reduce(&rank, rank ? NULL : &index, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+#if defined(MPICH_VERSION) && !defined(I_MPI_VERSION)
+    /* What is no datatype where the argument does not count. */
+    MPI_Datatype absent = (MPI_Datatype)0x8c00ffff;
+    MPI_Gather(&rank, 1, MPI_INT, rank ? NULL : buffer, 1, rank ? absent : MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allgather(MPI_IN_PLACE, 0, absent, buffer, 1, MPI_INT, MPI_COMM_WORLD);
+#endif
     MPI_Group_free(&all);
 }
 

@@ -57,11 +57,10 @@ pub(super) fn source(facts: &[AbiFacts]) -> String {
                 "    /// {sentinel}.\n    pub const {sentinel}: usize = {value};"
             );
         }
-        let undefined = facts.integer("MPI_UNDEFINED").unwrap_or(0);
-        put!(
-            s,
-            "    /// MPI_UNDEFINED.\n    pub const MPI_UNDEFINED: i32 = {undefined};"
-        );
+        for name in ["MPI_UNDEFINED", "MPI_PROC_NULL"] {
+            let value = facts.integer(name).unwrap_or(0);
+            put!(s, "    /// {name}.\n    pub const {name}: i32 = {value};");
+        }
         let status = facts.status;
         put!(
             s,

@@ -14,6 +14,7 @@ macro_rules! put {
 
 mod constants;
 mod declaration;
+mod definitions;
 mod filter;
 mod fortran;
 mod short;

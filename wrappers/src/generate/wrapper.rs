@@ -460,89 +460,6 @@ impl FunctionWrapper<'_> {
         put!(s, "    }}");
     }
 
-    /// Writes definitions of the communicators, datatypes and views that the call made, also of a call that is not recorded.
-    fn definitions(&self, s: &mut String, ignored: bool) {
-        let Some(f) = self.function else { return };
-        match f.class {
-            Class::Init => put!(s, "    if r == 0 {{ init::initialized(); }}"),
-            Class::Session if f.name == "MPI_Session_init" => {
-                put!(
-                    s,
-                    "    if r == 0 {{ process_set::opened(handle::at(a2)); init::session_started(); }}"
-                );
-            }
-            _ => {}
-        }
-        let mut lines = Vec::new();
-        if f.name == "MPI_File_set_view" {
-            lines.push(
-                "views::set(t, handle::of(a0), a1, handle::of(a2), handle::of(a3), a4);".to_owned(),
-            );
-        }
-        if let (Class::RmaSync, Some(group), false) = (f.class, f.first(Kind::Group), ignored) {
-            lines.push(format!("define::group(t, handle::of(a{group}));"));
-        }
-        let uses_datatypes = !ignored && !matches!(f.class, Class::TypeCreate | Class::Tool);
-        for (i, p) in f.params.iter().enumerate() {
-            if uses_datatypes
-                && p.kind == Kind::Datatype
-                && p.direction == Direction::In
-                && p.len.is_none()
-            {
-                lines.push(format!("define::uses_datatype::<A>(t, a{i});"));
-            }
-            // The tool interface gives predefined datatypes, also before MPI_Init, when MPI may not be asked about them.
-            let makes_datatype = p.kind == Kind::Datatype && p.direction == Direction::Out;
-            let made = f.creates.contains(&i) || (makes_datatype && f.class != Class::Tool);
-            if !made {
-                continue;
-            }
-            match (p.kind, p.len.is_some()) {
-                (Kind::Comm, false) => {
-                    let parent = match f.comm().filter(|_| f.class != Class::Spawn) {
-                        Some(j) if f.params[j].direction == Direction::In => format!("Some(handle::of(a{j}))"),
-                        _ => "None".to_owned(),
-                    };
-                    lines.push(format!(
-                        "if let Some(made) = handle::at(a{i}) {{ define::comm(t, made, {parent}, {}); }}",
-                        origin(f)
-                    ));
-                }
-                (Kind::File, false) if !ignored => lines.push(format!(
-                    "if let Some(made) = handle::at(a{i}) {{ views::opened(made); }}"
-                )),
-                (Kind::Datatype, false) => lines.push(format!(
-                    "if let Some(made) = handle::at(a{i}) {{ define::datatype(t, made); }}"
-                )),
-                (Kind::Datatype, true) if !ignored => lines.push(format!(
-                    "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, handle::of(a{i}.add(j).read_unaligned())); }}"
-                )),
-                _ => {}
-            }
-        }
-        if lines.is_empty() {
-            return;
-        }
-        if ignored {
-            put!(s, "        if r == 0 && let Some(t) = call.outermost() {{");
-        } else {
-            put!(s, "    if ok {{");
-            put!(s, "        let t = stopped.thread();");
-        }
-        for line in lines {
-            put!(s, "        {line}");
-        }
-        put!(s, "    }}");
-        if f.name == "MPI_File_set_view" {
-            match ignored {
-                true => put!(s, "        if r != 0 && let Some(t) = call.outermost() {{"),
-                false => put!(s, "    if !ok {{ let t = stopped.thread();"),
-            }
-            put!(s, "        views::refused(t, handle::of(a0));");
-            put!(s, "    }}");
-        }
-    }
-
     /// Bytes that the arguments may take: a constant, and an expression for what varies.
     fn room(&self) -> (usize, String) {
         let (mut fixed, mut varying) = (0, String::new());
@@ -701,18 +618,5 @@ fn width(elem: ElementForm) -> &'static str {
         ElementForm::I32 => "4",
         ElementForm::Status => "21",
         _ => "8",
-    }
-}
-
-/// Origin of a new communicator: how its members know each other; see `blockfile::define::CommOrigin`.
-fn origin(f: &Function) -> &'static str {
-    match f.name.as_str() {
-        "MPI_Comm_create_group"
-        | "MPI_Intercomm_create"
-        | "MPI_Comm_create_from_group"
-        | "MPI_Intercomm_create_from_groups" => "CommOrigin::ByMembers",
-        "MPI_Comm_idup" | "MPI_Comm_idup_with_info" => "CommOrigin::LaterFromParent",
-        _ if f.class == Class::Spawn => "CommOrigin::Outside",
-        _ => "CommOrigin::FromParent",
     }
 }
