@@ -238,7 +238,8 @@ static void the_rest(void)
 static void sequential(void)
 {
     MPI_Datatype ints;
-    MPI_Type_create_resized(MPI_INT, -4, 16, &ints);
+    /* MPICH 4.0 takes no view of a datatype with large counts. */
+    PLAIN(MPI_Type_create_resized)(MPI_INT, -4, 16, &ints);
     MPI_Type_commit(&ints);
     MPI_File_open(MPI_COMM_WORLD, "sequential.data", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL, &file);
     MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
