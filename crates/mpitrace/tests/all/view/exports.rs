@@ -141,7 +141,8 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
     );
     let page = reply.text();
     let tag = "<script type=\"text/plain\" id=\"trace\" data-name=\"sample.slog2\" data-state=\"t0=1&quot;&gt;\" data-regions=\"";
-    let (regions, part) = between(&page, tag, "</script>").split_once("\">").unwrap();
+    let (attributes, part) = between(&page, tag, "</script>").split_once("\">").unwrap();
+    let (regions, kinds) = attributes.split_once("\" data-kinds=\"").unwrap();
     // The part has the colours of the whole, which follow from the names of all regions.
     let categories = server.get("t/0/meta").json()["categories"].clone();
     let categories = categories.as_array().unwrap().iter();
@@ -170,6 +171,22 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
     };
     assert!(!listed(&part).is_empty());
     assert_eq!(listed(&part), listed(&whole));
+    // Numbers of kinds in the part by those in the whole.
+    let kinds: Vec<i32> = serde_json::from_str(kinds).unwrap();
+    let names = |bytes: &[u8]| {
+        let reader = Slog2Reader::new(bytes).unwrap();
+        let shown = reader.categories().iter().filter(|one| one.index >= 0);
+        let names = shown.map(|one| one.name.to_str().into_owned());
+        names.collect::<Vec<_>>()
+    };
+    let of_part = names(&part);
+    let place = |name: &String| of_part.iter().position(|other| other == name);
+    let expected = names(&whole);
+    let expected = expected
+        .iter()
+        .map(|name| place(name).map_or(-1, |at| at as i32));
+    assert_eq!(kinds, expected.collect::<Vec<_>>());
+    assert!(kinds.contains(&-1) && kinds.contains(&0));
     let answers = decoded(between(
         &page,
         "<script type=\"text/plain\" id=\"answers\">",
