@@ -71,10 +71,10 @@ pub(super) enum Part {
 /// How a rank has come to an operation before which calls of it may not be recorded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AfterGap {
-    /// Its place among all that take part.
+    /// Place of the rank among all that take part.
     place: i32,
     arrival: Arrival,
-    /// It may belong to the operation before.
+    /// Whether the call may belong to the operation before.
     is_doubtful: bool,
 }
 

@@ -37,7 +37,7 @@ pub(super) enum Event {
         place: u32,
         /// Places of the lines that it leaves, and that it arrives at.
         lines: [u32; 2],
-        /// Its tag; negative if that is not known.
+        /// Tag of the message; negative if that is not known.
         tag: i32,
         /// Bytes of the message; `None` if they are not known.
         bytes: Option<u64>,

@@ -207,10 +207,12 @@ impl RecentHistory {
 
     /// The place after the stretches that have the same time as the one at this place.
     fn behind(&self, at: usize) -> usize {
-        let same = self.stretches[at..].iter();
-        at + same
-            .take_while(|other| other.has_time_of(&self.stretches[at]))
-            .count()
+        let first = &self.stretches[at];
+        if first.part == 1.0 {
+            return at + 1;
+        }
+        let others = self.stretches[at + 1..].iter();
+        at + 1 + others.take_while(|other| other.has_time_of(first)).count()
     }
 
     /// Puts the causes of what happened between two times into `causes`, which is empty. What is not known is put down to `otherwise`.

@@ -1,6 +1,7 @@
 //! Statistics of golden files and of random traces; analysis of runs that were made up.
 
 mod files;
+mod made_up;
 mod matched_receives;
 mod performance;
 mod root_causes;

@@ -1,14 +1,10 @@
-//! Which receive a message got, and which message a probe found, of made-up runs in which that is known.
+//! The receive that a message got and the message that a probe found, in made-up runs in which both are known.
 
-use analysis::performance::{PerformanceCollector, PerformanceOptions, PerformanceReport};
+use crate::made_up::{self, TICK};
+use analysis::performance::{PerformanceCollector, PerformanceReport};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use trace_model::{
-    Category, Color, Definitions, Drawable, InfoWriter, Line, TimeBBox, Topology, Vertex,
-};
-
-/// A tick, of which sums are exact.
-const TICK: f64 = 1.0 / 1024.0;
+use trace_model::{Drawable, InfoWriter, Line, Topology, Vertex};
 
 /// Name and info of each category; its number is its place.
 const CATEGORIES: [(&str, &[u8]); 7] = [
@@ -51,32 +47,16 @@ impl Run {
     }
 
     fn report(mut self) -> PerformanceReport {
-        let of_name = |(index, (name, info)): (i32, (&str, &[u8]))| {
-            let mut category = Category::new(index, name.into(), Topology::State, Color::WHITE);
+        let mut categories = made_up::states(&CATEGORIES.map(|(name, _)| name));
+        for (category, (_, info)) in categories.iter_mut().zip(CATEGORIES) {
             category.set_info_format(info);
-            category
-        };
-        let mut categories: Vec<Category> = (0..).zip(CATEGORIES).map(of_name).collect();
-        categories.push(Category {
-            index: MESSAGE,
-            ..Category::message()
-        });
-        let ranks = (0..RANKS).map(|rank| Line::of_thread(rank, rank, 0));
-        let definitions = Definitions {
-            categories,
-            lines: ranks.chain([Line::of_thread(OTHER_THREAD, 0, 1)]).collect(),
-            ..Definitions::default()
-        };
-        let options = PerformanceOptions {
-            focus: vec![TimeBBox {
-                earliest: 0.0,
-                latest: 1e6,
-            }],
-            parts: 0,
-        };
+        }
+        categories.push(made_up::messages(MESSAGE));
+        let mut definitions = made_up::definitions(categories, RANKS);
+        definitions.lines.push(Line::of_thread(OTHER_THREAD, 0, 1));
         self.0
             .sort_by_key(|(.., ends, _)| (ends[0].0, -i64::from(ends[1].0)));
-        let mut collector = PerformanceCollector::new(&definitions, &options);
+        let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
         for (topology, category, ends, info) in &self.0 {
             let vertices = ends.map(|(tick, line)| Vertex {
                 time: f64::from(tick) * TICK,

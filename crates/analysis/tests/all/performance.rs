@@ -1,5 +1,6 @@
 //! Waits, replays and the critical path of made-up runs, against a simulator that makes the run one event at a time.
 
+use crate::made_up::{self, TICK};
 use analysis::performance::{
     PerformanceCollector, PerformanceOptions, PerformanceReport, TimeByUse, WaitGroup, WaitPattern,
     analyse_in_order,
@@ -14,8 +15,6 @@ use trace_model::{
 const RANKS: usize = 4;
 /// The line of rank 0's second thread, which few runs have.
 const OTHER_THREAD: usize = RANKS;
-/// A tick, of which sums are exact.
-const TICK: f64 = 1.0 / 1024.0;
 
 const NAMES: [&str; 11] = [
     "MPI_Init",
@@ -252,25 +251,14 @@ fn a_trace_without_threads_is_analysed() {
 }
 
 fn analysed(run: &Simulated, focus: &[TimeBBox]) -> PerformanceReport {
-    let mut categories: Vec<Category> = (0..)
-        .zip(NAMES)
-        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE))
-        .collect();
+    let mut categories = made_up::states(&NAMES);
     for category in &mut categories[5..7] {
         category.set_info_format(b"root=%d, bytes=%l");
     }
-    categories.push(Category {
-        index: MESSAGE,
-        ..Category::message()
-    });
-    let definitions = Definitions {
-        categories,
-        lines: (0..RANKS as i32)
-            .map(|rank| Line::of_thread(rank, rank, 0))
-            .chain([Line::of_thread(OTHER_THREAD as i32, 0, 1)])
-            .collect(),
-        ..Definitions::default()
-    };
+    categories.push(made_up::messages(MESSAGE));
+    let mut definitions = made_up::definitions(categories, RANKS as i32);
+    let other_thread = Line::of_thread(OTHER_THREAD as i32, 0, 1);
+    definitions.lines.push(other_thread);
     let options = PerformanceOptions {
         focus: focus.to_vec(),
         parts: 7,

@@ -1,13 +1,12 @@
 //! Root causes of waits in made-up runs, against what each rank did at each moment.
 
-use analysis::performance::{PerformanceCollector, PerformanceOptions};
+use crate::made_up::{self, TICK};
+use analysis::performance::PerformanceCollector;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use trace_model::{Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex};
+use trace_model::{Drawable, Topology, Vertex};
 
 const RANKS: usize = 3;
-/// A tick, of which sums are exact.
-const TICK: f64 = 1.0 / 1024.0;
 const NAMES: [&str; 6] = [
     "long",
     "short",
@@ -118,29 +117,10 @@ impl Simulated {
 
     /// Ticks of waiting by root cause, as the report says.
     fn reported(&mut self) -> BTreeMap<Cause, f64> {
-        let mut categories: Vec<Category> = (0..)
-            .zip(NAMES)
-            .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE))
-            .collect();
-        categories.push(Category {
-            index: MESSAGE,
-            ..Category::message()
-        });
-        let definitions = Definitions {
-            categories,
-            lines: (0..RANKS as i32)
-                .map(|rank| Line::of_thread(rank, rank, 0))
-                .collect(),
-            ..Definitions::default()
-        };
-        let options = PerformanceOptions {
-            focus: vec![TimeBBox {
-                earliest: 0.0,
-                latest: 1e6,
-            }],
-            parts: 0,
-        };
-        let mut collector = PerformanceCollector::new(&definitions, &options);
+        let mut categories = made_up::states(&NAMES);
+        categories.push(made_up::messages(MESSAGE));
+        let definitions = made_up::definitions(categories, RANKS as i32);
+        let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
         self.drawables
             .sort_by_key(|(_, _, [from, to])| (from.0, std::cmp::Reverse(to.0)));
         for (topology, category, ends) in &self.drawables {

@@ -1,14 +1,13 @@
 //! Waits in collective calls of made-up runs in which recording was off at times: only operations of which all calls are recorded are known.
 
+use crate::made_up::{self, TICK};
 use analysis::correctness::FindingKind;
 use analysis::correctness::drawables::DrawableChecks;
-use analysis::performance::{PerformanceCollector, PerformanceOptions, PerformanceReport};
+use analysis::performance::{PerformanceCollector, PerformanceReport};
 use proptest::prelude::*;
-use trace_model::{Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex};
+use trace_model::{Drawable, Topology, Vertex};
 
 const RANKS: usize = 2;
-/// A tick, of which sums are exact.
-const TICK: f64 = 1.0 / 1024.0;
 const NAMES: [&str; 5] = [
     "MPI_Init",
     "MPI_Barrier",
@@ -69,39 +68,28 @@ impl Run {
     }
 
     fn report(mut self) -> PerformanceReport {
-        let categories = (0..).zip(NAMES);
-        let categories = categories
-            .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE));
-        let definitions = Definitions {
-            categories: categories.collect(),
-            lines: (0..RANKS as i32)
-                .map(|rank| Line::of_thread(rank, rank, 0))
-                .collect(),
-            ..Definitions::default()
-        };
-        let options = PerformanceOptions {
-            focus: vec![TimeBBox {
-                earliest: 0.0,
-                latest: 1e6,
-            }],
-            parts: 0,
-        };
+        let definitions = made_up::definitions(made_up::states(&NAMES), RANKS as i32);
         self.states
             .sort_by_key(|&(_, from, to, _)| (from, std::cmp::Reverse(to)));
-        let mut collector = PerformanceCollector::new(&definitions, &options);
-        for (category, from, to, rank) in self.states {
-            let vertices = [from, to].map(|tick| Vertex {
-                time: tick as f64 * TICK,
-                line: rank as i32,
-            });
-            collector.put(&Drawable {
-                topology: Topology::State,
-                category,
-                info: &[],
-                vertices: &vertices,
-            });
-        }
+        let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
+        each_drawable(&self.states, |drawable| collector.put(drawable));
         collector.finish()
+    }
+}
+
+/// Gives each state as a drawable: category, begin and end in ticks, and rank.
+fn each_drawable(states: &[(i32, u64, u64, usize)], mut put: impl FnMut(&Drawable<'_>)) {
+    for &(category, from, to, rank) in states {
+        let vertices = [from, to].map(|tick| Vertex {
+            time: tick as f64 * TICK,
+            line: rank as i32,
+        });
+        put(&Drawable {
+            topology: Topology::State,
+            category,
+            info: &[],
+            vertices: &vertices,
+        });
     }
 }
 
@@ -219,29 +207,9 @@ fn clocks_that_differ_shift_no_calls() {
 
 /// What `mpitrace verify` finds, and whether it says that collective calls were not checked.
 fn verified(states: &[(i32, u64, u64, usize)]) -> (Vec<FindingKind>, bool) {
-    let categories = (0..).zip(NAMES);
-    let categories = categories
-        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE));
-    let definitions = Definitions {
-        categories: categories.collect(),
-        lines: (0..RANKS as i32)
-            .map(|rank| Line::of_thread(rank, rank, 0))
-            .collect(),
-        ..Definitions::default()
-    };
+    let definitions = made_up::definitions(made_up::states(&NAMES), RANKS as i32);
     let mut checks = DrawableChecks::new(&definitions);
-    for &(category, from, to, rank) in states {
-        let vertices = [from, to].map(|tick| Vertex {
-            time: tick as f64 * TICK,
-            line: rank as i32,
-        });
-        checks.put(&Drawable {
-            topology: Topology::State,
-            category,
-            info: &[],
-            vertices: &vertices,
-        });
-    }
+    each_drawable(states, |drawable| checks.put(drawable));
     let report = checks.finish().expect("calls");
     let kinds = report.findings.iter().map(|finding| finding.kind).collect();
     let unchecked = report.not_checked.iter();
