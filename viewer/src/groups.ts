@@ -35,6 +35,18 @@ export function withoutGroup(spec: string, name: string): string {
   return withItem(spec, "groups", groups.join("|") || null);
 }
 
+/** The text of timelines with the group of a name moved before another one, or behind all (null). Of what is no group it stays as it is. */
+export function withGroupMoved(spec: string, name: string, before: string | null): string {
+  const nameOf = (group: string) => group.slice(0, group.indexOf("="));
+  const groups = (item(spec, "groups") ?? "").split("|").filter((group) => group !== "");
+  const moved = groups.find((group) => nameOf(group) === name);
+  if (moved === undefined || name === before) return spec;
+  const rest = groups.filter((group) => group !== moved);
+  const at = rest.findIndex((group) => nameOf(group) === before);
+  rest.splice(at < 0 ? rest.length : at, 0, moved);
+  return withItem(spec, "groups", rest.join("|"));
+}
+
 /** Groups of so many neighbours each, as far as they are not too many. */
 export function neighbours(timelines: number, size: number): string {
   const most = 64;

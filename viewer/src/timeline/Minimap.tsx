@@ -35,6 +35,7 @@ export function Minimap() {
   useEffect(() => {
     let timer = 0;
     let asked = 0;
+    let of = "";
     const traceNumber = computed(() => view.value.trace);
     // How far the index is decides how exact the answer can be, so it is asked for again.
     const index = computed(() => `${meta.value?.name}/${meta.value?.index.state}/${meta.value?.index.percent}`);
@@ -46,6 +47,10 @@ export function Minimap() {
       if (!meta.peek() || width.value < 16) return;
       window.clearTimeout(timer);
       const own = ++asked;
+      // Shares of another trace say nothing about this one.
+      const about = `${trace}/${meta.peek()?.name}`;
+      if (about !== of) overview.value = null;
+      of = about;
       const ask = async () => {
         try {
           const found = await askJson<OverviewAnswer>(trace, question("overview", { bins }));

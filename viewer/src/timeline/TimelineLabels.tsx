@@ -9,6 +9,7 @@ import type { TimelinesAnswer } from "../answers";
 import { heightOf, pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
 import { openDialog } from "../modal";
+import { withGroupMoved } from "../groups";
 import { NameField, percent } from "../panels/parts";
 import {
   change, cursor, layout, meta, rename, renaming, rested, sharesOfRanks, timelineCount, timelineName, serverTimelines, view,
@@ -59,6 +60,10 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
     if (!found || !key || from === to) return;
     const spec = view.peek().timelines;
     const isPinned = from < found.pinned;
+    // Own groups stand in the order in which they are made. They may be shown under other names.
+    const nameOf = (timeline: number) => serverTimelines.peek()?.label[timeline] ?? null;
+    const moved = isPinned ? spec : withGroupMoved(spec, nameOf(from) ?? "", nameOf(to));
+    if (moved !== spec) return setTimelines(moved);
     const name: ItemName = isPinned ? "pin" : "order";
     const upTo = isPinned ? [0, found.pinned] : [found.pinned, found.count];
     const keys = found.key.slice(upTo[0], upTo[1]).filter((_, nth) => !found.open[nth + (upTo[0] ?? 0)]);
@@ -127,8 +132,11 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
               style={{ top: `${place.top}px`, height: `${place.high}px`, paddingLeft: `${4 + (timelines.depth[timeline] ?? 0) * 12}px` }}
               onPointerDown={(event) => {
                 if (event.button !== 0 || (event.target as Element).closest("button, input")) return;
-                drag.current = { timeline, y: event.clientY, moved: false };
-                event.currentTarget.parentElement?.setPointerCapture(event.pointerId);
+                // A heading stands above what is below it, wherever that goes.
+                if (!isOpen) {
+                  drag.current = { timeline, y: event.clientY, moved: false };
+                  event.currentTarget.parentElement?.setPointerCapture(event.pointerId);
+                }
                 cursor.value = { timeline, t: cursor.peek()?.t ?? (now.peek().t0 + now.peek().t1) / 2 };
               }}
             >

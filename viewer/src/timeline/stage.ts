@@ -60,6 +60,8 @@ export class Stage {
   private pointer: { x: number; y: number } | null = null;
   private hovering: { timer: number; stop: AbortController | null } = { timer: 0, stop: null };
   private pins: DrawableDetail[] = [];
+  /** How often the pins were asked for: an answer that another question has overtaken is not taken. */
+  private asksOfPins = 0;
   private flags: Flag[] = [];
   /** Called after a frame was drawn: for measurements. */
   onDrawn: ((isSettled: boolean) => void) | null = null;
@@ -157,9 +159,10 @@ export class Stage {
   }
 
   private async fetchPins(pins: readonly string[], trace: number, timelines: string): Promise<void> {
+    const own = ++this.asksOfPins;
     try {
       const found = await Promise.all(pins.map((ref) => askReference(trace, ref, timelines)));
-      if (view.peek().pins !== pins) return;
+      if (own !== this.asksOfPins) return;
       this.pins = found.flatMap((detail) => (detail ? [detail] : []));
       this.dirty();
     } catch (error) {

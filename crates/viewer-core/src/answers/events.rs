@@ -19,14 +19,16 @@ use crate::search::plan::{SearchPlan, has_key};
 use crate::statistics::in_order::in_order;
 use crate::trace::TopologyName;
 use crate::trace::info::{bytes, value_after_key};
+use crate::trace::nearby::refer;
 use crate::trace::reference::DrawableReference;
 use crate::trace::{DrawableKind, TraceItem};
 
 /// Rows of the table that can be asked for, from the first on.
 const MAX_EVENTS: usize = 200_000;
 
-/// Rows of a table for which the file of each call of MPI-IO is looked for by itself; for longer ones the trace is read for all of them.
-const MAX_WITH_FILES: usize = 1000;
+/// Rows of a table for which the file of each call of MPI-IO is looked for by itself, and which of those that are alike each row is. For longer
+/// ones the trace is read for all files, and each row has the reference of the first of those that are alike.
+const MAX_LOOKED_FOR: usize = 1000;
 
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -279,7 +281,7 @@ impl Viewer<'_> {
         };
         // What cannot be told of calls is left open.
         let read = || CallFiles::read(trace, self.budget(trace.bounds(), cancel));
-        let calls = (limit > MAX_WITH_FILES).then(|| read().unwrap_or_default());
+        let calls = (limit > MAX_LOOKED_FOR).then(|| read().unwrap_or_default());
         for entry in heap.into_sorted_vec().into_iter().skip(offset) {
             self.push(&mut events, &entry, calls.as_ref(), cancel);
         }
@@ -295,7 +297,17 @@ impl Viewer<'_> {
     ) {
         let kind = &self.trace().kinds()[entry.kind as usize];
         let [start, end] = entry.times;
-        let reference = DrawableReference::of(self.trace(), &entry.item(&entry.info), 0);
+        let item = entry.item(&entry.info);
+        let first = || DrawableReference::of(self.trace(), &item, 0);
+        let reference = match calls {
+            Some(_) => first(),
+            None => refer(
+                self.trace(),
+                self.budget(self.trace().bounds(), cancel),
+                &item,
+            )
+            .unwrap_or_else(|_| first()),
+        };
         events.reference.push(reference.to_string());
         events.topology.push(TopologyName::from(entry.topology));
         events.kind.push(entry.kind);
@@ -319,7 +331,7 @@ impl Viewer<'_> {
                 let id = kind.callid_of(&entry.info);
                 id.and_then(|id| calls.path(id)).map(visible)
             }
-            _ => self.file_of(&entry.item(&entry.info), cancel),
+            _ => self.file_of(&item, cancel),
         };
         events.file.push(file.unwrap_or_default());
     }

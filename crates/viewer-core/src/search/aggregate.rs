@@ -13,7 +13,7 @@ use crate::base::error::ApiError;
 use crate::trace::scan::ReadBudget;
 use crate::trace::states::TraceState;
 use crate::trace::waits::TraceWaits;
-use crate::trace::{OpenTrace, TraceItem};
+use crate::trace::{DrawableKind, OpenTrace, TraceItem};
 
 /// Groups at most.
 const MAX_GROUPS: usize = 100_000;
@@ -25,7 +25,7 @@ pub enum GroupKey {
     Rank(u32),
     /// Thread or communicator.
     Number(i64),
-    /// Kind.
+    /// The first kind that has the name.
     Kind(u32),
     /// Name of the class.
     Class(&'static str),
@@ -100,6 +100,7 @@ pub fn aggregate(
         query,
         waits,
         rank_lines: HashMap::new(),
+        first_kinds: first_kinds(trace.kinds()),
         numbers: HashMap::new(),
         keys: Vec::new(),
         groups: Vec::new(),
@@ -139,6 +140,14 @@ pub fn aggregate(
     Ok(sums.finish(until, exact))
 }
 
+/// By kind the first one that has its name: several categories may have one, such as a state and an event.
+fn first_kinds(kinds: &[DrawableKind]) -> Vec<u32> {
+    let mut first = HashMap::new();
+    let numbered = (0..).zip(kinds);
+    let first = numbered.map(|(number, kind)| *first.entry(kind.name.as_str()).or_insert(number));
+    first.collect()
+}
+
 /// A drawable that is to be added to its group.
 #[derive(Clone, Copy, Debug)]
 struct AggregateRow {
@@ -162,6 +171,8 @@ struct GroupSums<'p, 'a> {
     waits: Option<&'p TraceWaits>,
     /// By rank the first of its lines that was met.
     rank_lines: HashMap<i32, u32>,
+    /// By kind the first one that has its name.
+    first_kinds: Vec<u32>,
     numbers: HashMap<Box<[GroupKey]>, u32>,
     /// The keys of the drawable that is looked at.
     keys: Vec<GroupKey>,
@@ -265,7 +276,7 @@ impl<'p, 'a> GroupSums<'p, 'a> {
                 GroupKey::Peers(from, self.line_of_rank(item.to_line))
             }
             GroupedBy::Thread | GroupedBy::Comm | GroupedBy::Peer => return None,
-            GroupedBy::Name => GroupKey::Kind(item.kind),
+            GroupedBy::Name => GroupKey::Kind(self.first_kinds[item.kind as usize]),
             GroupedBy::Class => GroupKey::Class(kind.class.name()),
             GroupedBy::Key(key) => match values(kind, key, item.info).next()? {
                 InfoValue::Integer(value) => GroupKey::Integer(value),

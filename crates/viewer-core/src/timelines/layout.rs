@@ -120,17 +120,7 @@ impl TimelineLayout {
             }
         } else if spec.block > 1 {
             for block in rest.chunks(spec.block as usize) {
-                let label = match block {
-                    [only] => tree.full_label(only.node),
-                    [first, .., last] => {
-                        format!(
-                            "{} – {}",
-                            tree.full_label(first.node),
-                            tree.full_label(last.node)
-                        )
-                    }
-                    [] => continue,
-                };
+                let label = block_label(tree, block);
                 let leaves = rest_of(block);
                 layout.add_group(tree, label, key_of(&leaves), &leaves);
             }
@@ -338,6 +328,25 @@ fn rest_of(pieces: &[TimelineDraft]) -> Vec<u32> {
         .iter()
         .flat_map(|piece| piece.leaves.iter().copied())
         .collect()
+}
+
+/// What a block of neighbours is called: by the first and the last one where all between them are in it.
+fn block_label(tree: &LabelTree, block: &[TimelineDraft]) -> String {
+    let label = |piece: &TimelineDraft| tree.full_label(piece.node);
+    let leaves: Vec<u32> = rest_of(block);
+    let steps = leaves
+        .windows(2)
+        .map(|pair| i64::from(pair[1]) - i64::from(pair[0]));
+    let is_whole = |step| steps.clone().all(|found| found == step);
+    match block {
+        [] => String::new(),
+        [only] => label(only),
+        [first, .., last] if is_whole(1) || is_whole(-1) => {
+            format!("{} – {}", label(first), label(last))
+        }
+        [first, second] => format!("{}, {}", label(first), label(second)),
+        [first, others @ ..] => format!("{} and {} others", label(first), others.len()),
+    }
 }
 
 /// Leaves, or other numbers in ascending order, as a list, short if they follow each other: `0-3,7`.

@@ -83,20 +83,24 @@ pub fn resolve<'a>(
     })
 }
 
-/// The reference of a drawable.
+/// The reference of a drawable. Its info may be a copy: then it is that of the first one that has all in common with it.
 ///
 /// # Errors
 /// The file is damaged.
 pub fn refer<'a>(
     trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
-    item: &TraceItem<'a>,
+    item: &TraceItem<'_>,
 ) -> Result<DrawableReference, ApiError> {
     let reference = DrawableReference::of(trace, item, 0);
     let same = same(trace, item.start, budget, &reference)?;
-    let is_it =
-        |other: &&TraceItem<'_>| other.end == item.end && std::ptr::eq(other.info, item.info);
-    let nth = same.iter().position(|other| is_it(&other)).unwrap_or(0);
+    let place = |has_info: &dyn Fn(&[u8]) -> bool| {
+        let mut places = same.iter();
+        places.position(|other| other.end == item.end && has_info(other.info))
+    };
+    let nth =
+        place(&|info| std::ptr::eq(info, item.info)).or_else(|| place(&|info| info == item.info));
+    let nth = nth.unwrap_or(0);
     Ok(DrawableReference {
         nth: nth as u32,
         ..reference

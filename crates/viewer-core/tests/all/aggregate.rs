@@ -18,7 +18,7 @@ struct Row {
     number: i32,
 }
 
-/// MPI_Send and MPI_Recv with a tag, a region, messages with sizes.
+/// MPI_Send and MPI_Recv with a tag, two kinds of regions with one name, messages with sizes.
 fn categories() -> Vec<Category> {
     let state = |index, name: &str, keys: &[&str]| {
         let mut category = Category::new(index, name.into(), Topology::State, Color::WHITE);
@@ -33,6 +33,7 @@ fn categories() -> Vec<Category> {
         state(1, "MPI_Recv", &["tag="]),
         state(2, "assemble", &[]),
         message,
+        state(4, "assemble", &[]),
     ]
 }
 
@@ -48,7 +49,7 @@ fn rows() -> Vec<Row> {
             number: 0,
         },
         Row {
-            category: 2,
+            category: 4,
             from: 1,
             to: 1,
             start: 40.0,
@@ -98,7 +99,7 @@ fn sample(rows: &[Row]) -> Vec<u8> {
             ];
             let mut info = InfoWriter::default();
             match row.category {
-                2 => {}
+                2 | 4 => {}
                 3 => {
                     info.int(7);
                     info.int(row.number);
@@ -167,7 +168,7 @@ fn sums_are_those_of_each_drawable_and_lines_are_searches_for_theirs() {
     let rows = rows();
     let bytes = sample(&rows);
     let viewer = Viewer::new("x", &bytes, AnswerLimits::default()).unwrap();
-    let names = ["MPI_Send", "MPI_Recv", "assemble", "message"];
+    let names = ["MPI_Send", "MPI_Recv", "assemble", "message", "assemble"];
     let is_call = |row: &Row| row.category < 2;
     type Group = Box<dyn Fn(&Row) -> Option<(String, f64)>>;
     let cases: [(&str, Group); 14] = [
@@ -307,7 +308,7 @@ fn what_there_is_no_time_for_is_left_out_from_a_moment_on() {
             continue;
         }
         parts += 1;
-        let names = ["MPI_Send", "MPI_Recv", "assemble", "message"];
+        let names = ["MPI_Send", "MPI_Recv", "assemble", "message", "assemble"];
         let expected = by_hand(&rows, |row| {
             (row.start < until).then(|| (names[row.category as usize].to_owned(), duration(row)))
         });

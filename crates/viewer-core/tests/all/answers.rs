@@ -249,6 +249,32 @@ fn with_details() -> Vec<u8> {
     file(&categories, 2, &mut drawables)
 }
 
+/// States of one kind that begin at one time on one line: each row of the table leads to its own.
+#[test]
+fn rows_of_the_table_are_told_apart() {
+    let state = |end, line| {
+        let vertices = [1.0, end].map(|time| Vertex { time, line });
+        (0, vertices.to_vec(), Vec::new())
+    };
+    let mut drawables = [3.0, 2.5, 2.25, 2.5].map(|end| state(end, 0)).to_vec();
+    drawables.push(state(3.0, 1));
+    let file = file(&crate::common::categories(), 2, &mut drawables);
+    let viewer = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
+    for sort in ["t0", "-dur"] {
+        let events = json(&viewer, &format!("events?sort={sort}"));
+        let references = events["ref"].as_array().unwrap();
+        assert_eq!(references.len(), 5);
+        for (row, reference) in references.iter().enumerate() {
+            let found = json(&viewer, &format!("ref?ref={}", reference.as_str().unwrap()));
+            assert_eq!(
+                found["t1"], events["t1"][row],
+                "{sort}, row {row}: {reference}"
+            );
+            assert_eq!(found["timeline"], events["timeline"][row]);
+        }
+    }
+}
+
 #[test]
 fn details() {
     let file = with_details();

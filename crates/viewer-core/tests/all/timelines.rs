@@ -148,6 +148,19 @@ fn every_item() {
         labels("fold:0;block:3"),
         json!(["rank 0 – rank 2", "rank 3"])
     );
+    // A block is named after its ends only where all between them is in it.
+    assert_eq!(
+        labels("fold:0;pin:n0;block:2"),
+        json!(["rank 1", "rank 0, rank 2", "rank 3"])
+    );
+    assert_eq!(
+        labels("fold:0;pin:n0;block:3;sort:-label"),
+        json!(["rank 1", "rank 3 and 2 others"])
+    );
+    assert_eq!(
+        labels("hide:n0;block:2;sort:-label"),
+        json!(["rank 3 – rank 2", "rank 0"])
+    );
     assert_eq!(rows(&viewer, "block:2")["key"], json!(["0-1", "2-3", "4"]));
     // By what they do.
     assert_eq!(labels("sort:-busy")[0], "rank 2");
