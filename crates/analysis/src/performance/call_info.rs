@@ -132,6 +132,8 @@ pub(super) struct CallInfo {
     pub is_exclusive: bool,
     /// Number of the persistent collective operation that the call makes or starts.
     pub prepared: Option<u32>,
+    /// Whether the call starts a persistent operation of any kind, or makes a collective one.
+    pub starts_persistent: bool,
     pub started: Option<Box<StartedRequests>>,
     pub made: Option<Box<MadeComm>>,
     /// Rank of the sender and tag of the message that the call asks for; −1 for any.
@@ -177,6 +179,7 @@ impl CallInfo {
             target,
             is_exclusive,
             prepared,
+            starts_persistent,
             started,
             made,
             asked,
@@ -190,6 +193,7 @@ impl CallInfo {
         *target = None;
         *is_exclusive = false;
         *prepared = None;
+        *starts_persistent = false;
         *started = None;
         *made = None;
         *asked = None;
@@ -206,7 +210,11 @@ impl CallInfo {
             NamedValue::Handle => self.handle = unsigned,
             NamedValue::Target => self.target = signed.filter(|&rank| rank >= 0),
             NamedValue::Exclusive => self.is_exclusive = number == 1,
-            NamedValue::Prepared => self.prepared = unsigned,
+            // Of sends and receives the number is negative.
+            NamedValue::Prepared => {
+                self.prepared = unsigned;
+                self.starts_persistent = true;
+            }
             NamedValue::Bytes => self.told.bytes = u64::try_from(number).ok(),
             NamedValue::Received => self.told.received = u64::try_from(number).ok(),
             NamedValue::Sent => self.told.sent = u64::try_from(number).ok(),

@@ -79,7 +79,8 @@ impl WaitPass<'_> {
             clocks,
         };
         call.asked = found.asked.map(|[source, tag]| MessageEnvelope {
-            comm: line.comm,
+            // A persistent receive may be on another communicator than the call that starts it.
+            comm: (!found.starts_persistent).then_some(line.comm),
             source,
             tag,
         });

@@ -196,7 +196,7 @@ impl OpenCall {
     /// Takes out, of the receives that the call completes, the one that got this message: of those that asked for such a one, the one that said most
     /// about it, and of several the one that was posted first. If none did, the one that was posted first of all.
     pub(super) fn take_posted(&mut self, message: &MessageEnvelope) -> Option<PostedReceive> {
-        let mut found: Option<(u32, usize)> = None;
+        let mut found: Option<(i32, usize)> = None;
         let compared = (0..self.posted.len()).rev().take(MAX_COMPARED);
         for at in compared {
             let likeness = match &self.posted[at].asked {

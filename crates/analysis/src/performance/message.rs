@@ -33,8 +33,8 @@ pub(super) fn is_clearly_later(posted: f64, enter: f64, sent: f64) -> bool {
 /// What a message is told from others by, or what a receive or probe asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageEnvelope {
-    /// Place of the receiver's communicator among those of the trace.
-    pub comm: u32,
+    /// Place of the receiver's communicator among those of the trace; `None` for a receive of which the trace does not tell it.
+    pub comm: Option<u32>,
     /// Rank of the sender in the communicator; negative for any, or if that is not known.
     pub source: i32,
     /// Tag; negative for any, or if that is not known.
@@ -43,16 +43,21 @@ pub(super) struct MessageEnvelope {
 
 impl MessageEnvelope {
     /// The likeness of a message to a receive that asked for this message alone.
-    pub(super) const SAME: u32 = 3;
+    pub(super) const SAME: i32 = 3;
+    /// Likeness that a message lacks which is on another communicator: all receives on its own are more like it.
+    const OTHER_COMM: i32 = -4;
 
-    /// How much of what is asked for a message is known to have; `None` if it is another one. The communicator of a persistent receive is not
-    /// known where it is started, so that one alone makes no other message of it.
-    pub(super) fn likeness(&self, message: &MessageEnvelope) -> Option<u32> {
+    /// How much of what is asked for a message is known to have; `None` if it has another sender or tag.
+    pub(super) fn likeness(&self, message: &MessageEnvelope) -> Option<i32> {
         let part = |asked: i32, got: i32| match asked < 0 || got < 0 {
             true => Some(0),
             false => (asked == got).then_some(1),
         };
-        let comm = u32::from(self.comm == message.comm);
+        let comm = match (self.comm, message.comm) {
+            (Some(asked), Some(got)) if asked != got => Self::OTHER_COMM,
+            // What is not told is taken to be the same: most programs have all receives of one completion on one.
+            _ => 1,
+        };
         Some(comm + part(self.source, message.source)? + part(self.tag, message.tag)?)
     }
 
@@ -251,7 +256,7 @@ mod tests {
                     to: 0,
                     sent,
                     envelope: MessageEnvelope {
-                        comm: 0,
+                        comm: Some(0),
                         source: 1,
                         tag: 7,
                     },

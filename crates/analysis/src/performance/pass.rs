@@ -312,7 +312,7 @@ impl<'a> WaitPass<'a> {
                         self.by_comm[from_line.comm as usize].add_message(bytes);
                     }
                     let envelope = MessageEnvelope {
-                        comm: self.lines[to_line as usize].comm,
+                        comm: Some(self.lines[to_line as usize].comm),
                         source: from_line.rank,
                         tag,
                     };

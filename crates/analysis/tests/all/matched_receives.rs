@@ -27,6 +27,8 @@ const MESSAGE: i32 = 7;
 const RANKS: i32 = 4;
 /// The line of rank 0's second thread.
 const OTHER_THREAD: i32 = RANKS;
+/// Lines of the ranks on another communicator, in which each has the rank that it has in MPI_COMM_WORLD.
+const OTHER_COMM: i32 = OTHER_THREAD + 1;
 
 /// Form, category, ends as tick and line, and info.
 type MadeDrawable = (Topology, i32, [(u32, i32); 2], Vec<u8>);
@@ -54,6 +56,10 @@ impl Run {
         categories.push(made_up::messages(MESSAGE));
         let mut definitions = made_up::definitions(categories, RANKS);
         definitions.lines.push(Line::of_thread(OTHER_THREAD, 0, 1));
+        definitions.lines.extend((0..RANKS).map(|rank| Line {
+            comm: 1,
+            ..Line::of_thread(OTHER_COMM + rank, rank, 0)
+        }));
         self.0
             .sort_by_key(|(.., ends, _)| (ends[0].0, -i64::from(ends[1].0)));
         let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
@@ -103,6 +109,22 @@ fn waits(report: &PerformanceReport) -> BTreeMap<(usize, usize), u32> {
 /// A receive that rank 0 posts some ticks after the one before: sender, tag, whether it asks for any sender if the tag tells the message, and whether
 /// it is a persistent one.
 type Post = (u32, i32, i32, bool, bool);
+
+/// Rank 0 waits for a message on another communicator from anyone, and posts late a receive on MPI_COMM_WORLD that names sender and tag: the message on
+/// the other communicator, of that sender and tag, is not what the late one gets.
+#[test]
+fn a_receive_gets_messages_of_its_own_communicator() {
+    let mut run = Run::default();
+    run.call(IRECV, OTHER_COMM, 0, 1, &ints(&[1, -1, -1]));
+    run.call(SSEND, OTHER_COMM + 1, 1, 3, &[]);
+    run.call(SSEND, 1, 5, 60, &[]);
+    run.call(IRECV, 0, 50, 51, &ints(&[2, 1, 1]));
+    run.call(WAITALL, 0, 52, 60, &text("1-2"));
+    run.message((1, OTHER_COMM + 1), (60, OTHER_COMM), 1);
+    run.message((5, 1), (60, 0), 1);
+    let expected = BTreeMap::from([((1, 0), 45)]);
+    assert_eq!(waits(&run.report()), expected);
+}
 
 proptest! {
     /// One call completes receives that were posted at different times. Each synchronous send waits for the receive that gets its message, whatever
