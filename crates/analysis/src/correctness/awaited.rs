@@ -76,7 +76,7 @@ impl CorrectnessPass {
                 let comm = self.comm_name(*comm);
                 format!("a message from {from}{} on {comm}", with(*tag))
             }
-            WaitsFor::Receive { comm, to, tag } => {
+            WaitsFor::Receive { comm, to, tag, .. } => {
                 let comm = self.comm_name(*comm);
                 format!(
                     "a receive of its message to rank {to}{} on {comm}",
@@ -92,6 +92,9 @@ impl CorrectnessPass {
             }
             WaitsFor::All(parts) => self.awaited_parts(parts, " and ")?,
             WaitsFor::Any(parts) => self.awaited_parts(parts, " or ")?,
+            WaitsFor::AllThenAny(first, others) => {
+                self.awaited_parts(&[&first[..], others].concat(), " and ")?
+            }
         })
     }
 
@@ -116,6 +119,7 @@ fn is_known(waits: &WaitsFor) -> bool {
         | WaitsFor::Receive { .. }
         | WaitsFor::Operation { .. } => true,
         WaitsFor::All(parts) => parts.iter().all(is_known),
+        WaitsFor::AllThenAny(first, others) => first.iter().chain(others).all(is_known),
         WaitsFor::Any(_) | WaitsFor::Unknown => false,
     }
 }

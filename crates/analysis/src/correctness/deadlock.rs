@@ -6,7 +6,7 @@
 
 use super::call::{AskedTag, CallPlace, CommKey};
 use super::collective::OperationNumber;
-use super::message::UnderWay;
+use super::message::{SentMessage, UnderWay};
 use super::posted::{PostedReceive, PostedReceives};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -36,6 +36,8 @@ pub enum WaitsFor {
         to: u32,
         /// Tag of the message, if it is known.
         tag: Option<i32>,
+        /// Whether the call itself sends the message. A send with a request has ended when this call begins, so its message is under way, or was received.
+        is_own: bool,
     },
     /// Other ranks in a collective call.
     Operation {
@@ -48,6 +50,9 @@ pub enum WaitsFor {
     All(Vec<WaitsFor>),
     /// One of these.
     Any(Vec<WaitsFor>),
+    /// All of the first; where these are all there, one of the others, of which it is not known which have ended: a standard send may end before its message
+    /// is received.
+    AllThenAny(Vec<WaitsFor>, Vec<WaitsFor>),
 }
 
 /// What a process does that is in no call.
@@ -127,9 +132,12 @@ pub(super) fn find(
 ) -> (Vec<Deadlock>, BTreeSet<u32>) {
     // A send that has begun is as good as one that was made.
     for (&rank, end) in ends {
-        if let RankEnd::In(_, waits) = end {
-            add_sends(rank, waits, &mut messages.under_way);
+        if let RankEnd::In(place, waits) = end {
+            add_sends(rank, place.start, waits, &mut messages.under_way);
         }
+    }
+    for sends in messages.under_way.values_mut() {
+        sends.sort_by(|a, b| a.sent.total_cmp(&b.sent));
     }
     let needs: HashMap<u32, Needed> = ends
         .iter()
@@ -247,18 +255,30 @@ fn follow(
     }
 }
 
-/// Notes the messages that an unfinished call of a rank is sending.
-fn add_sends(rank: u32, waits: &WaitsFor, under_way: &mut UnderWay) {
+/// Notes the messages that an unfinished call of a rank is sending itself, since this time.
+fn add_sends(rank: u32, since: f64, waits: &WaitsFor, under_way: &mut UnderWay) {
     match waits {
-        WaitsFor::Receive { comm, to, tag } => {
-            under_way
-                .entry((*comm, *to))
-                .or_default()
-                .push((rank, *tag));
+        WaitsFor::Receive {
+            comm,
+            to,
+            tag,
+            is_own: true,
+        } => {
+            let sends = under_way.entry((*comm, *to)).or_default();
+            sends.push(SentMessage {
+                from: rank,
+                tag: *tag,
+                sent: since,
+            });
         }
         WaitsFor::All(parts) | WaitsFor::Any(parts) => {
             for part in parts {
-                add_sends(rank, part, under_way);
+                add_sends(rank, since, part, under_way);
+            }
+        }
+        WaitsFor::AllThenAny(first, others) => {
+            for part in first.iter().chain(others) {
+                add_sends(rank, since, part, under_way);
             }
         }
         _ => {}
@@ -269,31 +289,99 @@ fn fits(asked: Option<i32>, sent: Option<i32>) -> bool {
     asked.zip(sent).is_none_or(|(asked, sent)| asked == sent)
 }
 
+/// What has become of a message that a call sends, or that a request stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SendState {
+    /// The message was received.
+    Received,
+    /// There may be a receive for it.
+    Awaited,
+    /// There is no receive for it.
+    Alone,
+}
+
 impl MessageState<'_> {
-    /// Receives that a rank has posted and that get a message of this communicator, sender and tag, if it comes.
-    fn receives(
+    /// Messages of a sender to a rank, and whether each gets a receive that the rank has posted, before `until`, if no other sender's message gets it.
+    /// Messages are in order, and each gets the receive that was posted first of those that ask for such a one: so do both sides of MPI.
+    fn matched(
         &self,
+        from: u32,
         to: u32,
-        sender: u32,
         comm: CommKey,
-        tag: Option<i32>,
-    ) -> impl Iterator<Item = &PostedReceive> {
+        until: f64,
+    ) -> impl Iterator<Item = (&SentMessage, bool)> {
+        let sends = self.under_way.get(&(comm, to)).into_iter().flatten();
         let posted = self.posted.get(&to).into_iter().flatten();
-        posted.filter(move |it| it.comm == comm && it.from.contains(&sender) && fits(it.tag, tag))
+        let is_possible = move |it: &&PostedReceive| {
+            it.comm == comm && it.from.contains(&from) && it.posted < until
+        };
+        let mut free: Vec<&PostedReceive> = posted.filter(is_possible).collect();
+        free.sort_by(|a, b| a.posted.total_cmp(&b.posted));
+        let sends = sends.filter(move |message| message.from == from);
+        sends.map(move |message| {
+            let mut receives = free.iter();
+            let found = receives.position(|receive| fits(receive.tag, message.tag));
+            (message, found.map(|at| free.remove(at)).is_some())
+        })
     }
 
     /// Whether there is a message for a receive of `rank`. A message goes to the receive that was posted first.
     fn is_there(&self, rank: u32, comm: CommKey, from: &[u32], tag: AskedTag, posted: f64) -> bool {
         let sends = self.under_way.get(&(comm, rank)).into_iter().flatten();
-        let fitting = sends.filter(|(sender, sent)| from.contains(sender) && fits(tag, *sent));
+        let is_asked =
+            |message: &&SentMessage| from.contains(&message.from) && fits(tag, message.tag);
+        let Some(first) = sends.clone().find(is_asked) else {
+            return false;
+        };
+        let posted_before = self.posted.get(&rank).into_iter().flatten();
+        let posted_before = posted_before.filter(|it| it.comm == comm && it.posted < posted);
+        // Of several senders nobody knows whose messages came first.
+        let is_of_another = |message: &SentMessage| {
+            message.from != first.from
+                && (is_asked(&message)
+                    || posted_before.clone().any(|it| {
+                        it.from.contains(&message.from)
+                            && it.from.contains(&first.from)
+                            && fits(it.tag, message.tag)
+                    }))
+        };
+        if !sends.clone().any(is_of_another) {
+            let mut matched = self.matched(first.from, rank, comm, posted);
+            return matched.any(|(message, is_taken)| !is_taken && is_asked(&message));
+        }
         let (&[from], Some(_)) = (from, tag) else {
-            return fitting.count() > 0;
+            return true;
         };
         // A receive from anybody, or of any tag, may have got another message.
-        let earlier = self
-            .receives(rank, from, comm, tag)
-            .filter(|it| it.posted < posted && it.from.len() == 1 && it.tag.is_some());
-        fitting.count() > earlier.count()
+        let earlier = posted_before.filter(|it| it.from == [from] && it.tag == tag);
+        sends.filter(is_asked).count() > earlier.count()
+    }
+
+    /// What has become of a message of `rank`. Where several are on one channel, it is the last of them if the call sends it itself, else any.
+    fn send_state(
+        &self,
+        rank: u32,
+        comm: CommKey,
+        to: u32,
+        tag: Option<i32>,
+        is_own: bool,
+    ) -> SendState {
+        if is_own && (self.is_received)(comm, rank, to, tag) {
+            return SendState::Received;
+        }
+        let matched = self.matched(rank, to, comm, f64::INFINITY);
+        let mut own = matched.filter(|(message, _)| fits(tag, message.tag));
+        let is_awaited = match is_own {
+            true => own.last().map(|(_, is_awaited)| is_awaited),
+            false => own
+                .next()
+                .map(|(_, first)| first || own.any(|(_, is_awaited)| is_awaited)),
+        };
+        match is_awaited {
+            None => SendState::Received,
+            Some(true) => SendState::Awaited,
+            Some(false) => SendState::Alone,
+        }
     }
 }
 
@@ -324,9 +412,13 @@ fn add_needed(
                 _ => needed.any.push(others),
             }
         }
-        WaitsFor::Receive { comm, to, tag } => {
-            let is_posted = messages.receives(*to, rank, *comm, *tag).next().is_some();
-            if !is_posted && !(messages.is_received)(*comm, rank, *to, *tag) {
+        WaitsFor::Receive {
+            comm,
+            to,
+            tag,
+            is_own,
+        } => {
+            if messages.send_state(rank, *comm, *to, *tag, *is_own) == SendState::Alone {
                 needed.all.push(*to);
             }
         }
@@ -339,22 +431,47 @@ fn add_needed(
                 add_needed(rank, part, messages, missing, needed);
             }
         }
-        WaitsFor::Any(parts) => {
-            let mut ranks = Vec::new();
-            for part in parts {
-                let mut one = Needed::default();
-                add_needed(rank, part, messages, missing, &mut one);
-                if one == Needed::default() {
-                    // It can end by this one.
-                    return;
-                }
-                ranks.extend(one.all);
-                ranks.extend(one.any.into_iter().flatten());
+        WaitsFor::Any(parts) => add_any(rank, parts.iter(), messages, missing, needed),
+        WaitsFor::AllThenAny(first, others) => {
+            let mut sure = Needed::default();
+            for part in first {
+                add_needed(rank, part, messages, missing, &mut sure);
             }
-            if !ranks.is_empty() {
-                needed.any.push(ranks);
+            if sure == Needed::default() {
+                let has_ended = |part: &&WaitsFor| {
+                    matches!(part, WaitsFor::Receive { comm, to, tag, is_own }
+                        if messages.send_state(rank, *comm, *to, *tag, *is_own) == SendState::Received)
+                };
+                let open = others.iter().filter(|part| !has_ended(part));
+                add_any(rank, open, messages, missing, needed);
             }
+            needed.all.append(&mut sure.all);
+            needed.any.append(&mut sure.any);
         }
+    }
+}
+
+/// Adds the ranks of which a call of `rank` needs one, as one of these parts is enough for it.
+fn add_any<'w>(
+    rank: u32,
+    parts: impl Iterator<Item = &'w WaitsFor>,
+    messages: &MessageState<'_>,
+    missing: &dyn Fn(OperationNumber) -> Vec<u32>,
+    needed: &mut Needed,
+) {
+    let mut ranks = Vec::new();
+    for part in parts {
+        let mut one = Needed::default();
+        add_needed(rank, part, messages, missing, &mut one);
+        if one == Needed::default() {
+            // It can end by this one.
+            return;
+        }
+        ranks.extend(one.all);
+        ranks.extend(one.any.into_iter().flatten());
+    }
+    if !ranks.is_empty() {
+        needed.any.push(ranks);
     }
 }
 

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Findings of one kind that are reported; the rest is counted.
 const MAX_FINDINGS: usize = 100;
+/// Kinds of objects that are named of those that callbacks may free in MPI_Finalize.
+const MAX_LEFT: usize = 5;
 
 impl CorrectnessPass {
     /// Ends the checks.
@@ -43,7 +45,8 @@ impl CorrectnessPass {
             self.add_failed_writes(&mut findings);
         }
         if !self.unchecked.contains_key(&Check::Leaks) {
-            self.add_leaks(&mut findings);
+            findings.append(&mut self.leaks(&self.left));
+            self.note_left_to_callbacks();
         }
         // Most severe first, and of one kind in order of time.
         let time = |finding: &Finding| finding.calls.first().map_or(0.0, |call| call.time);
@@ -530,11 +533,29 @@ impl CorrectnessPass {
         }
     }
 
-    fn add_leaks(&self, findings: &mut Vec<Finding>) {
+    /// Says what callbacks of attributes may free in MPI_Finalize, where they are no longer recorded.
+    fn note_left_to_callbacks(&mut self) {
+        let left = self.leaks(&self.left_to_callbacks);
+        if left.is_empty() {
+            return;
+        }
+        let mut named: Vec<String> = left.into_iter().map(|leak| leak.message).collect();
+        if named.len() > MAX_LEFT {
+            let more = named.len() - MAX_LEFT;
+            named.truncate(MAX_LEFT);
+            named.push(format!("{more} more kinds"));
+        }
+        self.note_unchecked(format!(
+            "whether what is left at MPI_Finalize is freed there, as attributes of MPI_COMM_SELF and MPI_COMM_WORLD may have callbacks that do so: {}",
+            named.join(", ")
+        ));
+    }
+
+    fn leaks(&self, left: &[LeftObjects]) -> Vec<Finding> {
         let mut groups: BTreeMap<(ObjectKind, FunctionKey), (CallPlace, u64, RankSet)> =
             BTreeMap::new();
         let is_known = |left: &&LeftObjects| !self.unchecked_objects.contains_key(&left.kind);
-        for left in self.left.iter().filter(is_known) {
+        for left in left.iter().filter(is_known) {
             let known = groups
                 .entry((left.kind, left.first.function))
                 .or_insert_with(|| (left.first, 0, RankSet::default()));
@@ -544,14 +565,14 @@ impl CorrectnessPass {
                 known.0 = left.first;
             }
         }
-        for ((kind, function), (first, count, ranks)) in groups {
-            let ranks = ranks.to_string();
+        let leak = |((kind, function), (first, count, ranks)): (_, (_, u64, RankSet))| {
+            let (kind, ranks): (ObjectKind, String) = (kind, ranks.to_string());
             let name = kind.name();
             let what = match count {
                 1 => format!("1 {name}"),
                 _ => format!("{count} {name}s"),
             };
-            findings.push(Finding {
+            Finding {
                 kind: FindingKind::Leak,
                 message: format!(
                     "{what} made by {} on {}",
@@ -568,8 +589,9 @@ impl CorrectnessPass {
                     ranks,
                     ..self.found_call(first)
                 }],
-            });
-        }
+            }
+        };
+        groups.into_iter().map(leak).collect()
     }
 }
 

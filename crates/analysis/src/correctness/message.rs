@@ -46,8 +46,19 @@ pub(super) struct Truncation {
     pub count: u64,
 }
 
-/// By communicator and receiver, the senders and tags of messages that it has not received; a tag of `None` is not known.
-pub(super) type UnderWay = HashMap<(CommKey, u32), Vec<(u32, Option<i32>)>>;
+/// A message that was sent and not received.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SentMessage {
+    /// The sender in MPI_COMM_WORLD.
+    pub from: u32,
+    /// Tag; `None` if it is not known.
+    pub tag: Option<i32>,
+    /// Begin of the call that sends it, seconds.
+    pub sent: f64,
+}
+
+/// By communicator and receiver, the messages that it has not received.
+pub(super) type UnderWay = HashMap<(CommKey, u32), Vec<SentMessage>>;
 
 /// Matches the messages of all channels.
 #[derive(Debug, Default)]
@@ -148,14 +159,17 @@ impl MessageMatcher {
         self.unknown.values().sum()
     }
 
-    /// Messages that were sent and not received, by communicator and receiver: senders and tags, one for each message.
+    /// Messages that were sent and not received, by communicator and receiver.
     pub(super) fn under_way(&self) -> UnderWay {
         let mut by_receiver: UnderWay = HashMap::new();
         for (channel, known) in &self.channels {
             if known.are_sends {
                 let sends = by_receiver.entry((channel.comm, channel.to)).or_default();
-                let message = (channel.from, Some(channel.tag));
-                sends.extend(std::iter::repeat_n(message, known.ends.len()));
+                sends.extend(known.ends.iter().map(|end| SentMessage {
+                    from: channel.from,
+                    tag: Some(channel.tag),
+                    sent: end.place.start,
+                }));
             }
         }
         by_receiver

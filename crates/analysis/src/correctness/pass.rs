@@ -53,6 +53,8 @@ pub struct CorrectnessPass {
     pub(super) ends: BTreeMap<u32, RankEnd>,
     pub(super) posted: PostedReceives,
     pub(super) left: Vec<LeftObjects>,
+    /// What processes have left that callbacks of attributes may free in MPI_Finalize.
+    pub(super) left_to_callbacks: Vec<LeftObjects>,
     /// Processes of which there are calls.
     pub(super) processes: u32,
     /// Processes that came to MPI_Finalize, so that their objects were counted.
@@ -258,6 +260,11 @@ impl CorrectnessPass {
             Some(places) => *places.get(&rank)?,
         };
         Some(self.collectives.come(comm, place, arrival))
+    }
+
+    /// Whether it is MPI_COMM_WORLD or MPI_COMM_SELF, which MPI_Finalize frees.
+    pub(super) fn is_predefined(&self, comm: CommKey) -> bool {
+        ["MPI_COMM_WORLD", "MPI_COMM_SELF"].contains(&self.comm_name(comm))
     }
 
     pub(super) fn channel_of(&self, comm: CommKey) -> CommKey {

@@ -48,6 +48,8 @@ pub struct ProcessState {
     made_on: Map<(ObjectKind, CommKey), u32>,
     /// Whether it has called MPI_Finalize, or ended the last of its sessions without having called MPI_Init.
     pub has_finalized: bool,
+    /// Whether it has put attributes on communicators that live until MPI_Finalize, which calls their callbacks.
+    pub(super) has_attributes: bool,
     has_initialized: bool,
     /// Number of its sessions that have not ended.
     sessions: u32,
@@ -64,6 +66,7 @@ impl ProcessState {
             shared: Map::default(),
             made_on: Map::default(),
             has_finalized: false,
+            has_attributes: false,
             has_initialized: false,
             sessions: 0,
         }
@@ -98,6 +101,11 @@ impl ProcessState {
             // Of a call that failed, some operations may be complete.
             self.complete(&call.completes, call.place, pass);
             return;
+        }
+        let sets_attribute =
+            ["MPI_Comm_set_attr", "MPI_Attr_put"].contains(&call.function.name.as_str());
+        if sets_attribute && call.comm.is_some_and(|comm| pass.is_predefined(comm)) {
+            self.has_attributes = true;
         }
         self.make(call, collective, pass);
         for &request in &call.starts {

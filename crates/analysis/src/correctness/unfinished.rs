@@ -8,6 +8,7 @@ use super::posted::PostedReceive;
 use super::process::{self, ProcessState, is_buffered};
 use super::role::waits_for_other_side;
 use wrappers::{Class, Function};
+
 impl CorrectnessPass {
     /// All calls of a process have been looked at. What it has left counts if it has come to MPI_Finalize.
     pub fn end_process(&mut self, process: &ProcessState) {
@@ -15,9 +16,11 @@ impl CorrectnessPass {
         self.post(process);
         if process.has_finalized {
             self.finalized += 1;
-            for left in process.left() {
-                self.left.push(left);
-            }
+            let left = match process.has_attributes {
+                true => &mut self.left_to_callbacks,
+                false => &mut self.left,
+            };
+            left.append(&mut process.left());
         }
     }
 
@@ -75,17 +78,10 @@ impl CorrectnessPass {
             // It puts the message into a buffer of the program, or fails.
             Class::Send if is_buffered(function) => WaitsFor::Nobody,
             Class::Send | Class::Recv | Class::Sendrecv | Class::Probe => {
-                let mut parts = Vec::new();
-                parts.extend(unfinished.send.map(|asked| self.wait_of_send(asked)));
-                parts.extend(
-                    unfinished
-                        .receive
-                        .map(|asked| self.wait_of_receive(asked, place.start)),
-                );
-                match parts.is_empty() {
-                    true => WaitsFor::Unknown,
-                    false => WaitsFor::All(parts),
-                }
+                let send = unfinished.send.map(|asked| self.wait_of_send(asked, true));
+                let receive = unfinished.receive;
+                let receive = receive.map(|asked| self.wait_of_receive(asked, place.start));
+                both_ways(send, receive)
             }
             Class::Complete => self.wait_of_requests(process, function, unfinished),
             _ => {
@@ -134,42 +130,49 @@ impl CorrectnessPass {
                 && !operation.is_synchronous
         };
         let asked = unfinished.request_count.unwrap_or(u32::MAX) as usize;
-        let mut is_exact = asked <= unfinished.requests.len();
+        let mut are_all_known = asked <= unfinished.requests.len();
+        let mut is_exact = are_all_known;
         if !is_exact {
             let all = process.operations();
+            are_all_known = all.len() == asked;
             // Others may be outstanding that the call does not wait for. It waits for all of those that it names first.
             is_exact = all.len() == asked || !waits_for_one && !operations.iter().all(is_send_only);
             if all.len() == asked || !is_exact {
                 operations = all;
             }
         }
-        // A send may be over as soon as it has begun; if there is nothing else to wait for, it is not.
-        if !operations.iter().all(is_send_only) {
-            operations.retain(|operation| !is_send_only(operation));
+        let wait_of = |one: &process::Operation| self.wait_of(one);
+        if waits_for_one {
+            return WaitsFor::Any(operations.iter().map(wait_of).collect());
         }
-        let parts: Vec<WaitsFor> = operations.iter().map(|one| self.wait_of(one)).collect();
-        match waits_for_one || !is_exact {
-            true => WaitsFor::Any(parts),
-            false => WaitsFor::All(parts),
+        if !is_exact {
+            let parts = operations.iter().map(wait_of).collect();
+            return WaitsFor::AllThenAny(Vec::new(), parts);
+        }
+        // A standard send may be over as soon as it has begun.
+        let (sends, others): (Vec<_>, Vec<_>) =
+            operations.iter().partition(|one| is_send_only(one));
+        let [sends, others] = [sends, others].map(|some| some.into_iter().map(wait_of).collect());
+        match are_all_known {
+            true => both_parts(others, sends),
+            false => WaitsFor::All(others),
         }
     }
 
     fn wait_of(&self, operation: &process::Operation) -> WaitsFor {
-        let mut parts = Vec::new();
         let send = operation.send.filter(|_| !operation.is_buffered);
-        parts.extend(send.map(|asked| self.wait_of_send(asked)));
+        let send = send.map(|asked| self.wait_of_send(asked, false));
         let start = operation.place.start;
         let receive = operation.receive;
-        parts.extend(receive.map(|asked| self.wait_of_receive(asked, start)));
-        let collective = operation.collective;
-        parts.extend(collective.map(|own| self.wait_of_collective(own, operation.made.function)));
-        match parts.is_empty() {
-            true => WaitsFor::Unknown,
-            false => WaitsFor::All(parts),
+        let receive = receive.map(|asked| self.wait_of_receive(asked, start));
+        match operation.collective {
+            Some(own) => self.wait_of_collective(own, operation.made.function),
+            None => both_ways(send, receive),
         }
     }
 
-    fn wait_of_send(&self, asked: AskedMessage) -> WaitsFor {
+    /// What a send waits for. `is_own` is whether the call that waits sends the message itself.
+    fn wait_of_send(&self, asked: AskedMessage, is_own: bool) -> WaitsFor {
         let Peer::Rank(to) = asked.peer else {
             return WaitsFor::Nobody;
         };
@@ -178,6 +181,7 @@ impl CorrectnessPass {
                 comm: self.channel_of(asked.comm),
                 to,
                 tag: asked.tag,
+                is_own,
             },
             None => WaitsFor::Unknown,
         }
@@ -205,5 +209,22 @@ impl CorrectnessPass {
                 posted,
             },
         }
+    }
+}
+
+/// What a call or a request waits for that sends, receives, or both: the send may be over while the message that is received has yet to come.
+fn both_ways(send: Option<WaitsFor>, receive: Option<WaitsFor>) -> WaitsFor {
+    match (send, receive) {
+        (None, None) => WaitsFor::Unknown,
+        (Some(one), None) | (None, Some(one)) => one,
+        (Some(send), Some(receive)) => WaitsFor::AllThenAny(vec![receive], vec![send]),
+    }
+}
+
+/// What is waited for: all of the first, and sends that may be over.
+fn both_parts(first: Vec<WaitsFor>, sends: Vec<WaitsFor>) -> WaitsFor {
+    match sends.is_empty() {
+        true => WaitsFor::All(first),
+        false => WaitsFor::AllThenAny(first, sends),
     }
 }

@@ -327,18 +327,33 @@ impl SumsOfFiles {
         }
     }
 
-    /// The call that a lane is in says which file its handle stands for.
+    /// The call that a lane is in says which file its handle stands for. Files that the MPI library has for itself, as the components that Open MPI loads in
+    /// MPI_File_open, make room for others.
     fn bind(&mut self, lane: u32, file: FileKey) {
         let Some(handle) = self.calls[lane as usize].handle else {
             return;
         };
+        let known = &self.known;
+        let is_hidden = |file: &FileKey| match file {
+            FileKey::Number(file) => known.get(file).is_some_and(|file| !file.has_data),
+            FileKey::Name(_) => false,
+        };
+        if is_hidden(&file) {
+            return;
+        }
         let handles = self.files_of_handles.len();
         match self.files_of_handles.get_mut(&handle) {
-            Some(files) if files.len() < MAX_FILES_OF_HANDLE && !files.contains(&file) => {
-                files.push(file);
+            Some(files) if files.contains(&file) => {}
+            Some(files) => {
+                if files.len() >= MAX_FILES_OF_HANDLE {
+                    files.retain(|file| !is_hidden(file));
+                }
+                if files.len() < MAX_FILES_OF_HANDLE {
+                    files.push(file);
+                }
             }
             None if handles < MAX_FILES => _ = self.files_of_handles.insert(handle, vec![file]),
-            _ => {}
+            None => {}
         }
     }
 
@@ -542,6 +557,35 @@ mod tests {
                 sums.by_handle.insert((0, handle), of_handle);
             }
             assert_eq!(sums.times()[0].seconds, expected);
+        }
+    }
+
+    /// Open MPI opens components and lock files in MPI_File_open, before and after it opens the file.
+    #[test]
+    fn a_handle_stands_for_the_file_with_data() {
+        for is_known_first in [true, false] {
+            let mut sums = SumsOfFiles {
+                calls: vec![CallOfThread {
+                    is_open: true,
+                    handle: Some((0, 1)),
+                    ..CallOfThread::default()
+                }],
+                ..SumsOfFiles::default()
+            };
+            let files = (0..20).map(|file| (file, file == 9));
+            let known: Vec<(u32, bool)> = files.collect();
+            let know = |sums: &mut SumsOfFiles, (file, has_data)| {
+                let name = format!("file {file}");
+                sums.known.insert(file, KnownFile { name, has_data });
+            };
+            for &file in &known {
+                if is_known_first {
+                    know(&mut sums, file);
+                }
+                sums.bind(0, FileKey::Number(file.0));
+                know(&mut sums, file);
+            }
+            assert_eq!(sums.file_of((0, 1)), Some(&FileKey::Number(9)));
         }
     }
 }

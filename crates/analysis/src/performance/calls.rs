@@ -10,10 +10,10 @@ use super::coming::MAX_REQUESTS;
 use super::history::{CausedStretch, RootCause};
 use super::kept_waits::KeptWait;
 use super::lane::{
-    BegunCall, EndedProbe, LineUse, OneSidedCall, OpenCall, PostedReceive, PreparedOperation,
-    RankRequests, WaitEnd,
+    BegunCall, EndedProbe, LineUse, OneSidedCall, OpenCall, PreparedOperation, RankRequests,
+    WaitEnd,
 };
-use super::message::{EndedCall, MessageEnvelope, SenderCall, is_clearly_later};
+use super::message::{EndedCall, MessageEnvelope, PostedReceive, SenderCall, is_clearly_later};
 use super::pass::{WaitPass, region_place};
 use super::role::{CategoryRole, Needs, OneSidedStep};
 use super::unseen::Gap;
@@ -258,27 +258,7 @@ impl WaitPass<'_> {
                 keep(Some(end), pattern);
             }
         }
-        let mut waited_until = call.begun.enter;
-        if let Some((end, pattern)) = latest.filter(|(end, _)| end.time > call.begun.enter) {
-            waited_until = end.time.min(time);
-            let end = WaitEnd {
-                time: waited_until,
-                ..end
-            };
-            // What was sent earlier and is not received with this call either.
-            let earliest = self.lanes[lane_number as usize]
-                .incoming
-                .earliest(&self.messages);
-            let finding = match pattern {
-                WaitPattern::LateSender
-                    if !is_probe && earliest.is_some_and(|sent| sent < end.time) =>
-                {
-                    Finding::InWrongOrder
-                }
-                _ => Finding::AtTheEnd,
-            };
-            self.add_wait(call.place(), pattern, call.begun.enter, end, finding);
-        }
+        let waited_until = self.add_longest_wait(&call, latest, time);
         let ended = EndedCall {
             place: call.place(),
             enter: call.begun.enter,
@@ -356,6 +336,49 @@ impl WaitPass<'_> {
                 Finding::AfterTheCall,
             );
         }
+    }
+
+    /// Adds the wait of a call that ended at `time` for the last of what it needed, and gives until when it waited.
+    fn add_longest_wait(
+        &mut self,
+        call: &OpenCall,
+        longest: Option<(WaitEnd, WaitPattern)>,
+        time: f64,
+    ) -> f64 {
+        let is_probe = call.begun.role == CategoryRole::Probe;
+        let lane_number = call.begun.line.lane;
+        let enter = call.begun.enter;
+        let Some((end, pattern)) = longest.filter(|(end, _)| end.time > enter) else {
+            return enter;
+        };
+        let waited_until = end.time.min(time);
+        let end = WaitEnd {
+            time: waited_until,
+            ..end
+        };
+        // What was sent earlier and is not received with this call either.
+        let earliest = self.lanes[lane_number as usize]
+            .incoming
+            .earliest(&self.messages);
+        let finding = |sent: f64| match !is_probe && earliest.is_some_and(|first| first < sent) {
+            true => Finding::InWrongOrder,
+            false => Finding::AtTheEnd,
+        };
+        let mut from = enter;
+        // Until its message was sent, the call waited for the sender; from then on for a receive of what it sends itself.
+        if pattern == WaitPattern::LateReceiver
+            && let Some(send) = call.late_send.filter(|send| send.time > from)
+        {
+            let late = WaitPattern::LateSender;
+            self.add_wait(call.place(), late, from, send, finding(send.time));
+            from = send.time;
+        }
+        let finding = match pattern {
+            WaitPattern::LateSender => finding(end.time),
+            _ => Finding::AtTheEnd,
+        };
+        self.add_wait(call.place(), pattern, from, end, finding);
+        waited_until
     }
 
     /// Adds a call that has ended to the sums of its communicator, and to those of files.

@@ -3,7 +3,7 @@
 use super::clocks::ReplayClocks;
 use super::collective::RankInOperation;
 use super::history::{RecentHistory, RootCause};
-use super::message::MessageEnvelope;
+use super::message::{MessageEnvelope, PostedReceive};
 use super::prefetch::prefetch;
 use super::role::{CategoryRole, CollectiveRole, OneSidedStep};
 use super::unseen::Gap;
@@ -46,15 +46,6 @@ impl WaitEnd {
             *latest = Some(other);
         }
     }
-}
-
-/// A receive that a call has posted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PostedReceive {
-    pub time: f64,
-    pub clocks: ReplayClocks,
-    /// What it asks for; `None` if the trace does not tell that.
-    pub asked: Option<MessageEnvelope>,
 }
 
 /// A call that only looked for a message, and found one of several.

@@ -7,6 +7,8 @@ use std::collections::BinaryHeap;
 
 /// Messages on their way that are looked at to know which one a call found.
 const MAX_PROBED: usize = 256;
+/// Posted receives that are looked at then.
+const MAX_POSTED: usize = 256;
 
 /// A call that has ended before it was known when the receive of its message was posted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,10 +63,24 @@ impl MessageEnvelope {
         Some(comm + part(self.source, message.source)? + part(self.tag, message.tag)?)
     }
 
+    /// Whether a receive asks for such a message, as far as it tells what it asks for.
+    fn is_asked_by(&self, asked: &MessageEnvelope) -> bool {
+        asked.likeness(self).is_some_and(|likeness| likeness > 0)
+    }
+
     /// Whether a call that looks for a message may find this one.
     pub(super) fn is_found_by(&self, asked: Option<&MessageEnvelope>) -> bool {
-        asked.is_none_or(|asked| asked.comm == self.comm && asked.likeness(self).is_some())
+        asked.is_none_or(|asked| self.is_asked_by(asked))
     }
+}
+
+/// A receive that a call has posted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PostedReceive {
+    pub time: f64,
+    pub clocks: ReplayClocks,
+    /// What it asks for; `None` if the trace does not tell that.
+    pub asked: Option<MessageEnvelope>,
 }
 
 /// The call that is over when the message is: a blocking send, or the one that completes its request.
@@ -199,19 +215,43 @@ impl IncomingMessages {
         }
         None
     }
+
     /// What a call found that looked for a message during this time. Of what one sender sends to it with a tag that it asks for, it finds the first. Of
-    /// several senders, a message that had been there most of the time did not end the call if another one came just before the end.
-    pub(super) fn probed(
+    /// several senders, a message that had been there most of the time did not end the call if another one came just before the end. What receives get
+    /// that were `posted` before it does not find.
+    pub(super) fn probed<'p>(
         &self,
         messages: &TravellingMessages,
         asked: Option<&MessageEnvelope>,
         (enter, leave): (f64, f64),
+        posted: impl Iterator<Item = &'p PostedReceive>,
     ) -> Probed {
         let recent = self.waiting.iter().rev().take(MAX_PROBED);
         let alive = recent.filter(|Reverse(incoming)| messages.is_alive(incoming));
-        let sent = alive
-            .filter(|Reverse(incoming)| messages.get(incoming.at).envelope.is_found_by(asked))
-            .map(|Reverse(incoming)| (messages.get(incoming.at).sent, incoming.at));
+        let mut coming: Vec<(f64, u32)> = alive
+            .map(|Reverse(incoming)| (messages.get(incoming.at).sent, incoming.at))
+            .filter(|&(sent, _)| sent < leave)
+            .collect();
+        let mut posted: Vec<(f64, &MessageEnvelope)> = posted
+            .filter(|receive| receive.time < enter)
+            .take(MAX_POSTED)
+            .filter_map(|receive| Some((receive.time, receive.asked.as_ref()?)))
+            .collect();
+        if !posted.is_empty() {
+            coming.sort_by(|a, b| a.0.total_cmp(&b.0));
+            posted.sort_by(|a, b| a.0.total_cmp(&b.0));
+            for (_, receive) in posted {
+                let mut sent = coming.iter();
+                let is_taken =
+                    |&(_, at): &(f64, u32)| messages.get(at).envelope.is_asked_by(receive);
+                if let Some(place) = sent.position(is_taken) {
+                    coming.remove(place);
+                }
+            }
+        }
+        let sent = coming
+            .into_iter()
+            .filter(|&(_, at)| messages.get(at).envelope.is_found_by(asked));
         if asked.is_some_and(|asked| asked.source >= 0) {
             let first = sent
                 .filter(|&(sent, _)| sent > enter && sent < leave)
@@ -268,7 +308,7 @@ mod tests {
                 messages.put(at, message);
                 incoming.add(u64::from(at), at, &messages);
             }
-            incoming.probed(&messages, None, (10.0, 40.0))
+            incoming.probed(&messages, None, (10.0, 40.0), std::iter::empty())
         };
         assert_eq!(found(&[1.0, 9.0, 41.0]), Probed::Nothing);
         assert_eq!(found(&[1.0, 11.0, 41.0]), Probed::Message(1));

@@ -21,6 +21,8 @@ const OUTLIER_DEVIATIONS: f64 = 4.0;
 pub(super) struct PhaseRanges {
     /// Categories of what an iteration consists of.
     pub categories: Vec<u32>,
+    /// Regions and calls in an iteration, each as often as it comes.
+    pub parts: usize,
     pub iterations: usize,
     /// Iterations in one phase.
     pub each: usize,
@@ -33,6 +35,7 @@ impl WaitPass<'_> {
         let watched = self.watched.take()?;
         let found = watched.iterations(self.focus.from, self.focus.to)?;
         let mut categories = Vec::new();
+        let parts = found.symbols.len();
         for category in found.symbols {
             if !categories.contains(&category) {
                 categories.push(category);
@@ -46,6 +49,7 @@ impl WaitPass<'_> {
         };
         Some(PhaseRanges {
             categories,
+            parts,
             iterations,
             each,
             ranges: found.ranges.chunks(each).map(phase).collect(),
@@ -58,6 +62,8 @@ impl WaitPass<'_> {
 pub struct PhaseLengths {
     /// What an iteration consists of: regions and calls of the lowest rank in their order, each once.
     pub consist_of: Vec<String>,
+    /// Regions and calls of the lowest rank in an iteration, each as often as it comes.
+    pub parts: usize,
     /// Number of the iterations.
     pub iterations: usize,
     /// Iterations in a phase: 1 unless there are very many.
@@ -129,6 +135,7 @@ impl PhaseLengths {
         outliers.sort_by(|&a, &b| lengths[b - 1].total_cmp(&lengths[a - 1]));
         PhaseLengths {
             consist_of: ranges.categories.iter().map(|&nth| name(nth)).collect(),
+            parts: ranges.parts,
             iterations: ranges.iterations,
             iterations_each: ranges.each,
             covered: lengths.iter().sum::<f64>() / seconds.max(f64::MIN_POSITIVE),

@@ -3,8 +3,10 @@
 use super::calls::Finding;
 use super::clocks::later;
 use super::coming::MAX_REQUESTS;
-use super::lane::{EndedProbe, OpenCall, PostedReceive, WaitEnd};
-use super::message::{MessageEnvelope, Probed, SenderCall, TravellingMessage, is_clearly_later};
+use super::lane::{EndedProbe, OpenCall, WaitEnd};
+use super::message::{
+    MessageEnvelope, PostedReceive, Probed, SenderCall, TravellingMessage, is_clearly_later,
+};
 use super::pass::WaitPass;
 use super::role::CategoryRole;
 use super::wait::WaitPattern;
@@ -67,9 +69,11 @@ impl WaitPass<'_> {
         if let (SenderCall::Unknown, Some(request)) = (message.sender, message.request) {
             self.requests_of(message.from).sends.remove(&request);
         }
-        self.end_probe(&message);
+        let call = self.lanes[message.to as usize].call.as_mut();
+        let call = call.filter(|call| call.begun.role != CategoryRole::BlockingTransfer);
+        let mut posted = call.and_then(|call| call.take_posted(&message.envelope));
+        self.end_probe(&message, posted.as_ref());
         let lane = &mut self.lanes[message.to as usize];
-        let mut posted = None;
         match &mut lane.call {
             Some(call) => {
                 call.needs = later(&call.needs, &message.clocks);
@@ -80,14 +84,13 @@ impl WaitPass<'_> {
                         time: message.sent,
                     },
                 );
-                posted = match call.begun.role {
-                    CategoryRole::BlockingTransfer => Some(PostedReceive {
+                if call.begun.role == CategoryRole::BlockingTransfer {
+                    posted = Some(PostedReceive {
                         time: call.begun.enter,
                         clocks: call.begun.clocks,
                         asked: None,
-                    }),
-                    _ => call.take_posted(&message.envelope),
-                };
+                    });
+                }
             }
             None => lane.clocks = later(&lane.clocks, &message.clocks),
         }
@@ -137,11 +140,13 @@ impl WaitPass<'_> {
     pub(super) fn find_probed(&mut self, call: &mut OpenCall, time: f64) -> bool {
         let lane = &mut self.lanes[call.begun.line.lane as usize];
         lane.probe = None;
-        match lane.incoming.probed(
-            &self.messages,
-            call.asked.as_ref(),
-            (call.begun.enter, time),
-        ) {
+        let requests = &self.requests[lane.rank_place as usize];
+        let looked = (call.begun.enter, time);
+        let asked = call.asked.as_ref();
+        match lane
+            .incoming
+            .probed(&self.messages, asked, looked, requests.posted.values())
+        {
             Probed::Nothing => false,
             Probed::OneOfSeveral => true,
             Probed::Message(at) => {
@@ -156,14 +161,16 @@ impl WaitPass<'_> {
         }
     }
 
-    /// Of the messages that were sent while a call looked for one, the first that is received is what it found.
-    fn end_probe(&mut self, message: &TravellingMessage) {
+    /// Of the messages that were sent while a call looked for one, the first that is received is what it found; but not one that a receive got which had been
+    /// posted by then, `posted`.
+    fn end_probe(&mut self, message: &TravellingMessage, posted: Option<&PostedReceive>) {
         let lane = &mut self.lanes[message.to as usize];
         let is_found = |probe: &mut Box<EndedProbe>| {
             let asked = probe.asked.as_ref();
             message.envelope.is_found_by(asked)
                 && message.sent > probe.enter
                 && message.sent < probe.leave
+                && posted.is_none_or(|posted| posted.time >= probe.leave)
         };
         let Some(probe) = lane.probe.take_if(is_found) else {
             return;

@@ -195,6 +195,46 @@ fn a_send_is_waited_for_by_another_thread() {
     assert_eq!(waits(&run.report()), BTreeMap::from([((0, 1), 47)]));
 }
 
+/// A call that receives and sends waits for the sender first and then for the receiver, whichever of the two calls of that message ends first.
+#[test]
+fn a_late_receiver_counts_behind_a_late_sender() {
+    for receive_ends in [58, 62] {
+        let mut run = Run::default();
+        run.call(IRECV, 0, 0, 1, &ints(&[1, 2, 7]));
+        run.call(ISSEND, 0, 1, 2, &ints(&[2]));
+        run.call(WAITALL, 0, 3, 60, &text("1-2"));
+        run.call(SSEND, 2, 20, 60, &[]);
+        run.call(RECV, 1, 50, receive_ends, &[]);
+        run.message((20, 2), (60, 0), 7);
+        run.message((1, 0), (receive_ends, 1), 7);
+        let mut found = waits(&run.report());
+        found.retain(|(rank, _), _| *rank == 0);
+        assert_eq!(
+            found,
+            BTreeMap::from([((0, 2), 17), ((0, 1), 30)]),
+            "{receive_ends}"
+        );
+    }
+}
+
+/// A receive that was posted before a probe gets the first message, so the probe finds the second one, which comes much later.
+#[test]
+fn a_probe_does_not_find_what_a_posted_receive_gets() {
+    for (source, tag) in [(1, 7), (-1, 7), (1, -1)] {
+        let mut run = Run::default();
+        run.call(IRECV, 0, 0, 1, &ints(&[1, source, tag]));
+        run.call(PROBE, 0, 2, 60, &ints(&[1, 7]));
+        run.call(SSEND, 1, 6, 8, &[]);
+        run.call(SSEND, 1, 55, 63, &[]);
+        run.call(RECV, 0, 61, 62, &[]);
+        run.call(WAITALL, 0, 64, 65, &text("1"));
+        run.message((6, 1), (65, 0), 7);
+        run.message((55, 1), (62, 0), 7);
+        let found = waits(&run.report());
+        assert_eq!(found.get(&(0, 1)), Some(&53), "{source} {tag}: {found:?}");
+    }
+}
+
 /// A probe for a message of a rank waits for that rank, though another one's message comes meanwhile and is received first.
 #[test]
 fn a_probe_finds_what_it_asks_for() {

@@ -111,8 +111,8 @@ impl<'r> ReportPair<'r> {
         text
     }
 
-    /// What takes more or less time, the largest change first. Where both traces have phases, a phase's median stands beside it, and whether
-    /// the change of that is beyond what it may be by chance.
+    /// What takes more or less time, the largest change first. Where both traces have phases of the same regions and calls, the median of an iteration
+    /// stands beside it, and whether the change of that is beyond what it may be by chance.
     pub fn activities(self) -> TextTable {
         let columns = [
             "activity",
@@ -133,9 +133,11 @@ impl<'r> ReportPair<'r> {
                 times.entry(name).or_default()[nth] += activity.seconds;
             }
         }
+        let are_alike = self.has_alike_phases();
         for (name, [before, after]) in self.largest(times) {
-            let phases = [self.before, self.after].map(|report| in_phases(report, name));
-            let medians = phases.map(|phases| phases.map(|(activity, _)| activity.median));
+            let phases = [self.before, self.after];
+            let phases = phases.map(|report| in_phases(report, name).filter(|_| are_alike));
+            let medians = phases.map(|phases| phases.map(|phases| phases.median));
             let certain = match phases {
                 [Some(before), Some(after)] => TableCell::Text(
                     if is_beyond_noise(before, after) {
@@ -154,6 +156,15 @@ impl<'r> ReportPair<'r> {
             table.rows.push(row);
         }
         table.without_empty(&["phase_before_s", "phase_after_s", "beyond_noise"])
+    }
+
+    /// Whether an iteration is the same in both traces: of the same regions and calls, as many of them.
+    fn has_alike_phases(self) -> bool {
+        let lengths = |report: &'r PerformanceReport| report.phases.as_ref().map(|it| &it.lengths);
+        let both = lengths(self.before).zip(lengths(self.after));
+        both.is_some_and(|(before, after)| {
+            (&before.consist_of, before.parts) == (&after.consist_of, after.parts)
+        })
     }
 
     /// Regions that take more or less time, without those nested in them, the largest change first.
@@ -217,23 +228,34 @@ fn change(before: f64, after: f64) -> [TableCell; 4] {
     ]
 }
 
-/// An activity in the phases of a trace, and the number of these.
-fn in_phases<'r>(
-    report: &'r PerformanceReport,
-    name: &str,
-) -> Option<(&'r ActivityInPhases, usize)> {
+/// Time of an activity in the iterations of a trace.
+#[derive(Clone, Copy, Debug)]
+struct TimeInIterations {
+    /// Median over phases of the mean of their iterations, seconds.
+    median: f64,
+    /// Spread of these means, seconds.
+    spread: f64,
+    /// Number of phases.
+    phases: usize,
+}
+
+fn in_phases(report: &PerformanceReport, name: &str) -> Option<TimeInIterations> {
     let phases = report.phases.as_ref()?;
     let is_it = |of: &&ActivityInPhases| of.activity.as_deref().unwrap_or("computing") == name;
-    Some((phases.activities.iter().find(is_it)?, phases.phases.len()))
+    let activity = phases.activities.iter().find(is_it)?;
+    let each = phases.lengths.iterations_each.max(1) as f64;
+    Some(TimeInIterations {
+        median: activity.median / each,
+        spread: activity.spread / each,
+        phases: phases.phases.len(),
+    })
 }
 
 /// Whether medians over phases differ by more than they may by chance.
-fn is_beyond_noise(before: (&ActivityInPhases, usize), after: (&ActivityInPhases, usize)) -> bool {
-    let error = |(activity, phases): (&ActivityInPhases, usize)| {
-        MEDIAN_ERROR * activity.spread / (phases.max(1) as f64).sqrt()
-    };
+fn is_beyond_noise(before: TimeInIterations, after: TimeInIterations) -> bool {
+    let error = |of: TimeInIterations| MEDIAN_ERROR * of.spread / (of.phases.max(1) as f64).sqrt();
     let noise = error(before).hypot(error(after));
-    (after.0.median - before.0.median).abs() > CERTAIN * noise
+    (after.median - before.median).abs() > CERTAIN * noise
 }
 
 #[cfg(test)]
@@ -242,19 +264,86 @@ mod tests {
 
     #[test]
     fn spread_over_phases_is_noise() {
-        let activity = |median, spread| ActivityInPhases {
-            activity: None,
-            median,
-            spread,
+        let beyond = |before: (f64, f64), after: (f64, f64), phases| {
+            let of = |(median, spread)| TimeInIterations {
+                median,
+                spread,
+                phases,
+            };
+            is_beyond_noise(of(before), of(after))
         };
-        let beyond = |before: &ActivityInPhases, after: &ActivityInPhases, phases| {
-            is_beyond_noise((before, phases), (after, phases))
-        };
-        let (before, after) = (activity(1.0, 0.2), activity(1.1, 0.2));
+        let (before, after) = ((1.0, 0.2), (1.1, 0.2));
         // 3 times 1.2533 times 0.2 times the root of 2/n is 0.0996 of 114 phases.
-        assert!(!beyond(&before, &after, 113));
-        assert!(beyond(&before, &after, 114));
-        assert!(!beyond(&before, &before, 10));
-        assert!(beyond(&activity(1.0, 0.0), &activity(1.001, 0.0), 4));
+        assert!(!beyond(before, after, 113));
+        assert!(beyond(before, after, 114));
+        assert!(!beyond(before, before, 10));
+        assert!(beyond((1.0, 0.0), (1.001, 0.0), 4));
+    }
+
+    /// The report of iterations that compute for two ticks and have as many calls of MPI_Allreduce each, the last one of which takes a tick.
+    fn report_of(iterations: u32, calls_each: u32) -> PerformanceReport {
+        use analysis::performance::{PerformanceOptions, analyse_in_order};
+        use trace_model::{
+            Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex,
+        };
+        let names = ["step", "MPI_Allreduce"];
+        let categories = (0..)
+            .zip(names)
+            .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE));
+        let definitions = Definitions {
+            categories: categories.collect(),
+            lines: (0..2).map(|rank| Line::of_thread(rank, rank, 0)).collect(),
+            ..Definitions::default()
+        };
+        let options = PerformanceOptions {
+            focus: vec![TimeBBox {
+                earliest: 0.0,
+                latest: f64::from(iterations * 4),
+            }],
+            parts: 0,
+        };
+        let made = analyse_in_order(&definitions, &options, |put| {
+            for nth in 0..iterations {
+                let begin = f64::from(nth * 4);
+                let calls = (0..calls_each).map(|call| {
+                    let at = begin + 2.0 + f64::from(call) / f64::from(calls_each);
+                    (1, at, at + 1.0 / f64::from(calls_each))
+                });
+                for (category, from, to) in std::iter::once((0, begin, begin + 2.0)).chain(calls) {
+                    for line in 0..2 {
+                        let vertices = [from, to].map(|time| Vertex { time, line });
+                        put(&Drawable {
+                            topology: Topology::State,
+                            category,
+                            info: &[],
+                            vertices: &vertices,
+                        });
+                    }
+                }
+            }
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match made {
+            Ok(report) => report,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Iterations are compared, however many of them are one phase, and only with iterations that consist of the same.
+    #[test]
+    fn only_iterations_of_the_same_are_compared() {
+        let step = |report: &PerformanceReport| in_phases(report, "step").map(|it| it.median);
+        let (few, many, other) = (report_of(4000, 1), report_of(4200, 1), report_of(4000, 2));
+        let each = many.phases.as_ref().map(|it| it.lengths.iterations_each);
+        assert_eq!(each, Some(2));
+        // Two seconds of each of two ranks.
+        assert_eq!([step(&few), step(&many)], [Some(4.0); 2]);
+        for (after, are_alike) in [(&many, true), (&other, false)] {
+            let pair = ReportPair {
+                before: &few,
+                after,
+            };
+            assert_eq!(pair.has_alike_phases(), are_alike);
+        }
     }
 }

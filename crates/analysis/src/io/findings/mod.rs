@@ -193,7 +193,7 @@ impl IoReport {
             found.iter_mut().for_each(doubt_on_local_files);
         }
         for finding in &mut found {
-            finding.paste = paste::lines(finding.name, finding.function.as_deref(), facts);
+            finding.paste = paste::lines(finding.name, finding.function.as_deref(), facts, self);
         }
         found.sort_by_key(|finding| (finding.rank_of_cost(), std::cmp::Reverse(finding.ns)));
         found
@@ -305,6 +305,7 @@ fn percent(part: u64, of: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::percent;
+    use crate::io::AccessTotals;
     use crate::io::pattern::{Part, Sharing};
     use crate::io::{CallSum, IoReport, RunFacts};
 
@@ -333,6 +334,30 @@ mod tests {
             text.contains("No two of them were at the same time"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn nobody_is_told_to_make_the_calls_that_there_are() {
+        let lines = |functions: &[&str], name| {
+            let mut report = IoReport::default();
+            let all = functions
+                .iter()
+                .map(|&name| (name.to_owned(), AccessTotals::default()));
+            report.functions.extend(all);
+            let found = super::paste::lines(name, None, &RunFacts::default(), &report);
+            found
+                .iter()
+                .filter(|line| line.into == super::PasteFor::Program)
+                .count()
+        };
+        let writes = [
+            "MPI_File_write_all",
+            "MPI_File_write_at_all_c",
+            "MPI_File_read",
+        ];
+        assert_eq!(lines(&writes, "read_modify_write"), 0);
+        assert_eq!(lines(&writes, "sieving_holes_of_reads"), 1);
+        assert_eq!(lines(&["MPI_File_write_at"], "sieving_holes_of_writes"), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Lines to paste: what fits the MPI library, the file system and the libraries of a run.
 
 use super::super::RunFacts;
-use crate::io::{FileSystem, IoLibrary};
+use crate::io::{FileSystem, IoLibrary, IoReport};
 
 /// What a line is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +49,11 @@ use PasteFor::{Hdf5, Lustre, Ompio, Pnetcdf, Program, Romio, RomioProgram};
 
 /// Lines for findings with these names.
 type LinesFor = (&'static [&'static str], &'static [(PasteFor, &'static str)]);
+
+/// For programs that have calls of MPI_File_write and its kind.
+const WRITE_TOGETHER: &str = "MPI_File_write_all in place of MPI_File_write";
+/// For programs that have calls of MPI_File_read and its kind.
+const READ_TOGETHER: &str = "MPI_File_read_all in place of MPI_File_read";
 
 /// Lines that may help, for all systems.
 const LINES: &[LinesFor] = &[
@@ -150,7 +155,7 @@ const LINES: &[LinesFor] = &[
     (
         &["read_modify_write", "sieving_holes_of_writes"],
         &[
-            (Program, "MPI_File_write_all in place of MPI_File_write"),
+            (Program, WRITE_TOGETHER),
             (
                 Romio,
                 "echo 'romio_ds_write disable' > hints; export ROMIO_HINTS=$PWD/hints",
@@ -161,7 +166,7 @@ const LINES: &[LinesFor] = &[
     (
         &["sieving_holes_of_reads"],
         &[
-            (Program, "MPI_File_read_all in place of MPI_File_read"),
+            (Program, READ_TOGETHER),
             (
                 Romio,
                 "echo 'romio_ds_read disable' > hints; export ROMIO_HINTS=$PWD/hints",
@@ -300,8 +305,25 @@ const LINES: &[LinesFor] = &[
     ),
 ];
 
-/// The lines for the finding `name` that fit a run. `function` is what `FUNCTION` stands for in them.
-pub(super) fn lines(name: &str, function: Option<&str>, facts: &RunFacts) -> Vec<Paste> {
+/// The lines for the finding `name` that fit a run, which made calls of the functions of `report`. `function` is what `FUNCTION` stands for in them.
+pub(super) fn lines(
+    name: &str,
+    function: Option<&str>,
+    facts: &RunFacts,
+    report: &IoReport,
+) -> Vec<Paste> {
+    // A program that makes collective calls already needs no advice to do so.
+    let makes_independent = |word: &str| {
+        let mut functions = report.functions.keys();
+        functions.any(|name| {
+            name.contains(word) && !["_all", "_ordered"].iter().any(|it| name.contains(it))
+        })
+    };
+    let is_news = |line: &str| match line {
+        WRITE_TOGETHER => makes_independent("write"),
+        READ_TOGETHER => makes_independent("read"),
+        _ => true,
+    };
     let fits = |into: PasteFor| match into {
         PasteFor::Program => true,
         PasteFor::Romio | PasteFor::RomioProgram => facts.library != Some(IoLibrary::Ompio),
@@ -317,7 +339,7 @@ pub(super) fn lines(name: &str, function: Option<&str>, facts: &RunFacts) -> Vec
         let line = line.replace("HOSTS", &facts.hosts.max(2).to_string());
         line.replace("FUNCTION", function)
     };
-    all.filter(|(into, _)| fits(*into))
+    all.filter(|(into, line)| fits(*into) && is_news(line))
         .map(|(into, line)| Paste {
             into: *into,
             line: filled(line),
