@@ -21,8 +21,8 @@ const OUTLIER_DEVIATIONS: f64 = 4.0;
 pub(super) struct PhaseRanges {
     /// Categories of what an iteration consists of.
     pub categories: Vec<u32>,
-    /// Regions and calls in an iteration, each as often as it comes.
-    pub parts: usize,
+    /// Regions and calls in an iteration, each as often as it comes, on average.
+    pub parts: f64,
     pub iterations: usize,
     /// Iterations in one phase.
     pub each: usize,
@@ -35,7 +35,7 @@ impl WaitPass<'_> {
         let watched = self.watched.take()?;
         let found = watched.iterations(self.focus.from, self.focus.to)?;
         let mut categories = Vec::new();
-        let parts = found.symbols.len();
+        let parts = found.parts;
         for category in found.symbols {
             if !categories.contains(&category) {
                 categories.push(category);
@@ -62,8 +62,8 @@ impl WaitPass<'_> {
 pub struct PhaseLengths {
     /// What an iteration consists of: regions and calls of the lowest rank in their order, each once.
     pub consist_of: Vec<String>,
-    /// Regions and calls of the lowest rank in an iteration, each as often as it comes.
-    pub parts: usize,
+    /// Regions and calls of the lowest rank in an iteration, each as often as it comes, on average.
+    pub parts: f64,
     /// Number of the iterations.
     pub iterations: usize,
     /// Iterations in a phase: 1 unless there are very many.

@@ -44,6 +44,8 @@ pub(super) struct Repetition {
 pub(super) struct Iterations {
     /// What an iteration consists of, in order, each symbol once.
     pub symbols: Vec<u32>,
+    /// Symbols in an iteration, each as often as it comes, on average.
+    pub parts: f64,
     pub ranges: Vec<TimeBBox>,
 }
 
@@ -79,6 +81,8 @@ impl Repetition {
     pub(super) fn loops(mut self, from: f64, to: f64) -> Loops {
         self.happenings
             .retain(|happening| happening.from >= from && happening.from < to);
+        let begins = self.happenings.iter().map(|happening| happening.from);
+        let begins = begins.collect();
         let symbols = self.happenings.iter().map(|happening| happening.symbol);
         let mut finder = LoopFinder {
             next: symbols.max().unwrap_or(0) + 1,
@@ -87,13 +91,20 @@ impl Repetition {
             runs: HashMap::new(),
         };
         finder.find();
-        Loops { finder, from, to }
+        Loops {
+            finder,
+            begins,
+            from,
+            to,
+        }
     }
 }
 
 /// The loops in what one rank does.
 pub(super) struct Loops {
     finder: LoopFinder,
+    /// When all that is looked at begins, in order.
+    begins: Vec<f64>,
     /// The time that is looked at.
     from: f64,
     to: f64,
@@ -128,9 +139,15 @@ impl Loops {
         let outermost = (loops.iter().filter(covering))
             .filter(|found| found.2 >= NEARLY_ALL * regular)
             .min_by(|a, b| a.3.len().cmp(&b.3.len()).then_with(|| a.0.cmp(b.0)))?;
+        let ranges = outermost.3.clone();
+        let before = |time: f64| self.begins.partition_point(|&begin| begin < time);
+        let parts = ranges
+            .iter()
+            .map(|range| before(range.latest) - before(range.earliest));
         Some(Iterations {
             symbols: finder.leaves(outermost.0),
-            ranges: outermost.3.clone(),
+            parts: parts.sum::<usize>() as f64 / ranges.len() as f64,
+            ranges,
         })
     }
 }

@@ -11,6 +11,8 @@ const MAX_ROWS: usize = 15;
 const MIN_SHARE: f64 = 0.001;
 /// A change is beyond noise if it is so many times what it may be by chance.
 const CERTAIN: f64 = 3.0;
+/// Iterations with so many times as many regions and calls are not the same.
+const MANY_MORE: f64 = 1.5;
 /// Standard error of a median, in standard deviations divided by the root of the number of values.
 const MEDIAN_ERROR: f64 = 1.2533;
 
@@ -158,12 +160,14 @@ impl<'r> ReportPair<'r> {
         table.without_empty(&["phase_before_s", "phase_after_s", "beyond_noise"])
     }
 
-    /// Whether an iteration is the same in both traces: of the same regions and calls, as many of them.
+    /// Whether an iteration is the same in both traces: of the same regions and calls, and about as many of them. Two turns of a loop may be one
+    /// iteration in one of the traces only.
     fn has_alike_phases(self) -> bool {
         let lengths = |report: &'r PerformanceReport| report.phases.as_ref().map(|it| &it.lengths);
         let both = lengths(self.before).zip(lengths(self.after));
         both.is_some_and(|(before, after)| {
-            (&before.consist_of, before.parts) == (&after.consist_of, after.parts)
+            let more = before.parts.max(after.parts) / before.parts.min(after.parts);
+            before.consist_of == after.consist_of && more < MANY_MORE
         })
     }
 
