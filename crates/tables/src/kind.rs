@@ -66,6 +66,24 @@ impl TableKind {
         }
     }
 
+    /// Names of the columns with the rank that a row is of, or with those at its ends.
+    pub fn rank_columns(self) -> &'static [&'static str] {
+        match self.is_of_arrows() {
+            true => &["source_rank", "dest_rank"],
+            false => &["rank"],
+        }
+    }
+
+    /// Names of the columns with the times of a row, its begin first.
+    pub fn time_columns(self) -> &'static [&'static str] {
+        match self {
+            TableKind::Messages => &["send_ns", "receive_ns"],
+            _ if self.is_of_arrows() => &["start_ns", "end_ns"],
+            _ if self.is_of_events() => &["time_ns"],
+            _ => &["enter_ns", "leave_ns"],
+        }
+    }
+
     /// Whether a row has one time and one place, not a beginning and an end of each.
     pub(crate) fn is_of_events(self) -> bool {
         matches!(

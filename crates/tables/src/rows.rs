@@ -226,31 +226,20 @@ fn fixed(kind: TableKind) -> Vec<FixedColumn> {
         is_optional,
     };
     let (small, integer) = (ColumnType::Small, ColumnType::Integer);
-    let mut columns = match kind.is_of_arrows() {
-        true => vec![
-            column("source_rank", small, true),
-            column("dest_rank", small, true),
-            column("source_line", small, false),
-            column("dest_line", small, false),
-        ],
-        false => vec![
-            column("rank", small, true),
-            column("thread", small, false),
-            column("line", small, false),
-        ],
+    let ranks = kind.rank_columns().iter();
+    let mut columns: Vec<FixedColumn> = ranks.map(|&name| column(name, small, true)).collect();
+    let places: &[&str] = match kind.is_of_arrows() {
+        true => &["source_line", "dest_line"],
+        false => &["thread", "line"],
     };
+    columns.extend(places.iter().map(|&name| column(name, small, false)));
     columns.push(column("communicator", small, false));
     columns.push(FixedColumn {
         name: kind.name_column(),
         kind: None,
         is_optional: false,
     });
-    let times: &[&str] = match kind {
-        TableKind::Messages => &["send_ns", "receive_ns"],
-        _ if kind.is_of_arrows() => &["start_ns", "end_ns"],
-        _ if kind.is_of_events() => &["time_ns"],
-        _ => &["enter_ns", "leave_ns"],
-    };
+    let times = kind.time_columns();
     columns.extend(times.iter().map(|&name| column(name, integer, false)));
     if kind == TableKind::Messages {
         columns.push(column("tag", small, true));

@@ -6,19 +6,6 @@ use std::collections::BTreeSet;
 use tables::RowSelection;
 use trace_model::TimeBBox;
 
-/// Columns with a time that lies in the stretch of time of a row.
-const TIMES: [&str; 7] = [
-    "enter_ns",
-    "leave_ns",
-    "time_ns",
-    "send_ns",
-    "receive_ns",
-    "start_ns",
-    "end_ns",
-];
-/// Columns with a rank that a row is of.
-const RANKS: [&str; 3] = ["rank", "source_rank", "dest_rank"];
-
 /// Leaves of a selection what can meet a condition, and perhaps more. Says whether anything is known to be left out by it.
 pub fn narrow(selection: &mut RowSelection, condition: &Expr) -> bool {
     if let Expr::BinaryExpr(BinaryExpr {
@@ -41,7 +28,7 @@ pub fn narrow(selection: &mut RowSelection, condition: &Expr) -> bool {
         });
     }
     if let Some((column, values)) = values(condition) {
-        if RANKS.contains(&column) {
+        if selection.kind.rank_columns().contains(&column) {
             return narrow_ranks(selection, &values);
         }
         if column == selection.kind.name_column() {
@@ -124,11 +111,15 @@ fn narrow_time(
     operator: Operator,
     value: Option<i64>,
 ) -> bool {
-    let Some(ns) = value.filter(|_| TIMES.contains(&column)) else {
+    // Values of the program's own may have any name.
+    let is_time = selection.kind.time_columns().contains(&column);
+    let Some(ns) = value.filter(|_| is_time) else {
         return false;
     };
-    // Times were rounded to ns.
-    let [before, after] = [-1.0, 1.0].map(|rounded| (ns as f64 + rounded) / 1e9);
+    // Times were rounded to ns, and seconds have 53 bits.
+    let ns = ns as f64;
+    let rounded = 1.0 + 4.0 * f64::EPSILON * ns.abs();
+    let [before, after] = [ns - rounded, ns + rounded].map(|ns| ns / 1e9);
     let mut window = selection.window.unwrap_or(TimeBBox {
         earliest: f64::NEG_INFINITY,
         latest: f64::INFINITY,
@@ -212,6 +203,41 @@ mod tests {
             .and(col("dest_rank").eq(lit(2)));
         let (selection, _) = narrowed(TableKind::Messages, condition);
         assert_eq!(selection.ranks, Some(BTreeSet::from([1])));
+    }
+
+    /// Values in infos are columns, and a program may call them as columns of other tables are called.
+    #[test]
+    fn columns_of_other_tables_are_other_values() {
+        for (kind, condition) in [
+            (TableKind::Regions, col("dest_rank").eq(lit(7))),
+            (
+                TableKind::Regions,
+                col("start_ns").gt(lit(5_000_000_000_i64)),
+            ),
+            (TableKind::Calls, col("time_ns").lt_eq(lit(5_i64))),
+            (TableKind::Events, col("enter_ns").eq(lit(5_i64))),
+            (TableKind::Messages, col("rank").eq(lit(0))),
+            (TableKind::Arrows, col("send_ns").lt(lit(0_i64))),
+        ] {
+            let (selection, is_known) = narrowed(kind, condition.clone());
+            assert!(!is_known, "{condition}");
+            assert!(selection.ranks.is_none() && selection.window.is_none());
+        }
+    }
+
+    /// Seconds since 1970 have steps of 238 ns.
+    #[test]
+    fn late_times_are_in_their_own_windows() {
+        for ns in (0..1000).map(|nth| 1_700_000_000_332_418_560 + nth * 7_919) {
+            let (selection, _) = narrowed(TableKind::Calls, col("enter_ns").eq(lit(ns)));
+            let window = selection.window.expect("a window");
+            let nearest = ns as f64 / 1e9;
+            for seconds in [nearest.next_down(), nearest, nearest.next_up()] {
+                let is_this = (seconds * 1e9).round() as i64 == ns;
+                assert!(!is_this || window.earliest <= seconds && seconds <= window.latest);
+            }
+            assert!(window.earliest <= nearest && nearest <= window.latest);
+        }
     }
 
     #[test]

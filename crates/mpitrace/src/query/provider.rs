@@ -26,9 +26,6 @@ const WAITING: usize = 2;
 /// Columns for which waits must be known.
 const WAIT_COLUMNS: [&str; 2] = ["waiting_ns", "culprit_rank"];
 
-/// Columns with the begin of a row that is no arrow.
-const BEGINS: [&str; 2] = ["enter_ns", "time_ns"];
-
 /// Where the rows of a table come from.
 #[derive(Clone, Debug)]
 enum RowsOf {
@@ -148,20 +145,19 @@ impl TraceTable {
         parts: &TraceParts,
         projection: Option<&Vec<usize>>,
     ) -> Result<Option<LexOrdering>> {
-        let is_of_arrows = match &self.rows {
-            RowsOf::Drawables(selection, _) => selection.kind.is_of_arrows(),
-            _ => true,
+        let kind = match &self.rows {
+            RowsOf::Drawables(selection, _) => selection.kind,
+            RowsOf::Waits | RowsOf::Definitions(_) => return Ok(None),
         };
-        if is_of_arrows || !parts.is_by_first_vertex {
+        if kind.is_of_arrows() || !parts.is_by_first_vertex {
             return Ok(None);
         }
         let projected = match projection {
             Some(columns) => self.schema.project(columns)?,
             None => Schema::clone(&self.schema),
         };
-        let begin = BEGINS
-            .iter()
-            .find_map(|name| projected.column_with_name(name));
+        let begin = kind.time_columns().first();
+        let begin = begin.and_then(|name| projected.column_with_name(name));
         let begin = begin.map(|(at, field)| {
             PhysicalSortExpr::new_default(Arc::new(Column::new(field.name(), at))).asc()
         });
