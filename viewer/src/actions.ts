@@ -5,7 +5,7 @@ import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import { fullLabel } from "./labels";
 import {
-  ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, NOT_A_CLUSTER, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected, serverTimelines,
+  ALL_TIMELINES, ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, NOT_A_CLUSTER, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected, serverTimelines,
   shownTracks, span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
@@ -186,7 +186,7 @@ export async function toCause(): Promise<void> {
 /** The extent of the selected range, else of the selected drawables: in time, and in timelines where it has some. */
 function selection(): { t0: number; t1: number; y0: number | null; y1: number | null } | null {
   const { range } = view.peek();
-  if (range) return range;
+  if (range) return { ...range, y1: Math.min(range.y1, Math.max(1, timelineCount.peek())) };
   const all = selected.peek();
   if (all.length === 0) return null;
   const timelines = all.flatMap((one) => [one.timeline, one.to?.timeline ?? one.timeline]).filter((timeline) => timeline >= 0);
@@ -326,10 +326,21 @@ export function openTimeline(isOpen: boolean, timeline = currentTimeline()): voi
   setTimelines(withNode(view.peek().timelines, key, isOpen));
 }
 
-/** Other timelines. What is meant by positions means something else then, and goes. */
+/** The selected range on all timelines, also on those of a layout that is not known yet. */
+function onAllTimelines(): View["range"] {
+  const { range } = view.peek();
+  return range && { ...range, y0: 0, y1: ALL_TIMELINES };
+}
+
+/** The text of other timelines; nothing is in full any more where they are those of another line map, whose keys mean other lines. */
+function otherTimelines(timelines: string): Partial<View> {
+  const mapOf = (spec: string) => item(spec, "map") ?? "0";
+  return mapOf(timelines) === mapOf(view.peek().timelines) ? { timelines } : { timelines, full: "" };
+}
+
+/** Other timelines. What is meant by positions means something else then, and goes: the selected range is one of all timelines. */
 export function setTimelines(timelines: string, patch: Partial<View> = {}): void {
-  const range = view.peek().range;
-  change({ timelines, range: range && { ...range, y0: 0, y1: Math.max(1, timelineCount.peek()) }, ...patch });
+  change({ ...otherTimelines(timelines), range: onAllTimelines(), ...patch });
 }
 
 /** Timelines of the next of the file's line maps. */
@@ -337,7 +348,7 @@ export function nextMap(): void {
   const maps = meta.peek()?.maps ?? [];
   if (maps.length < 2) return say("the trace has one way to name its timelines");
   const next = (Number(item(view.peek().timelines, "map") ?? 0) + 1) % maps.length;
-  setTimelines(next === 0 ? "" : `map:${next}`, { top: 0, height: 0, full: "" });
+  setTimelines(next === 0 ? "" : `map:${next}`, { top: 0, height: 0 });
   say(`timelines by ${maps[next]?.name ?? ""}`);
 }
 
@@ -423,7 +434,7 @@ export async function copyLink(): Promise<void> {
  */
 export async function goTo(target: FindingTarget, { keepsRange = false, query = "" } = {}): Promise<void> {
   const patch: Partial<View> = {};
-  if (target.timelines !== undefined && target.timelines !== null) Object.assign(patch, { timelines: target.timelines, top: 0, height: geometry.heightWithPinned(keysOf(item(target.timelines, "pin")).length, timelineCount.peek(), area.peek().height) });
+  if (target.timelines !== undefined && target.timelines !== null) Object.assign(patch, { ...otherTimelines(target.timelines), top: 0, height: geometry.heightWithPinned(keysOf(item(target.timelines, "pin")).length, timelineCount.peek(), area.peek().height) });
   if (typeof target.t0 === "number" && typeof target.t1 === "number" && target.t0 < target.t1) {
     patch.t0 = target.t0;
     patch.t1 = target.t1;
@@ -432,8 +443,7 @@ export async function goTo(target: FindingTarget, { keepsRange = false, query = 
   if (query !== "") patch.query = query;
   const panel = PANELS.find((one) => one === target.panel);
   if (panel) patch.panel = panel;
-  const { range } = view.peek();
-  change({ range: keepsRange && range ? { ...range, y0: 0, y1: Math.max(1, timelineCount.peek()) } : null, ...patch });
+  change({ range: keepsRange ? onAllTimelines() : null, ...patch });
   if (!target.sel) return;
   const found = await getDetail("ref", { ref: target.sel });
   if (found && found.timeline >= 0) {

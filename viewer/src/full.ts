@@ -32,6 +32,12 @@ export const fullName = computed(() => {
   return fullLabel(layout.value, nth) || (fullTimelines.value?.label[0] ?? "…");
 });
 
+/** The name of the line of something whose number of a timeline is one of the call depths. */
+export function labelInFull({ timeline, label }: { timeline: number; label: string }): string {
+  const isOneLine = fullTimelines.value !== null && fullTimelines.value.count <= depths.value.asked;
+  return timeline >= 0 && isOneLine ? fullName.value : label;
+}
+
 /** Shows a timeline in full. */
 export function showInFull(timeline: number): void {
   const timelines = layout.peek();

@@ -137,7 +137,8 @@ export const pinnedTimelines = computed(() => layout.value?.pinned ?? 0);
 /** What statistics, matrix and tables are about: the selected range, else window and all timelines. */
 export const subject = computed(() => {
   const { range } = rested.value;
-  if (range) return { ...range, isRange: true };
+  // Until the timelines are known there is nothing to end at.
+  if (range) return { ...range, y1: Math.min(range.y1, timelineCount.value || range.y1), isRange: true };
   return { ...restedSpan.value, y0: 0, y1: timelineCount.value, isRange: false };
 });
 

@@ -17,6 +17,9 @@ export type PanelName = (typeof PANELS)[number];
 /** No panel is open. */
 export const SHUT = "none";
 
+/** End of a range on all timelines, however many there will be: the next layout is known only when the server has answered. */
+export const ALL_TIMELINES = 1_000_000_000;
+
 /** A stretch of time on the timelines [y0, y1) of the layout. */
 export interface Range {
   t0: number;
@@ -243,7 +246,10 @@ export function encode(view: View): string {
   put("path", view.path ? "on" : "", "");
   if (view.tracks) put("tracks", view.tracks.join(",") || "none", "");
   put("sel", view.sel.join("!"), "");
-  if (view.range) put("range", `${view.range.t0}~${view.range.t1}~${view.range.y0}~${view.range.y1}`, "");
+  if (view.range) {
+    const { t0, t1, y0, y1 } = view.range;
+    put("range", y0 === 0 && y1 === ALL_TIMELINES ? `${t0}~${t1}` : `${t0}~${t1}~${y0}~${y1}`, "");
+  }
   put("q", view.query, "");
   put("sum", view.sums, "");
   put("full", view.full, "");
@@ -264,7 +270,7 @@ export function decode(fragment: string): View {
   const [t0, t1] = (all.get("t") ?? "").split("~").map((part) => number(part, Number.NaN));
   const isWindow = t0 !== undefined && t1 !== undefined && t0 < t1;
   const range = (all.get("range") ?? "").split("~").map((part) => number(part, Number.NaN));
-  const [from, to, y0, y1] = range;
+  const [from, to, y0, y1] = range.length === 2 ? [...range, 0, ALL_TIMELINES] : range;
   const mode = all.get("mode") ?? "";
   const heat = /^heat:(\d{1,5})$/.exec(mode);
   return {
@@ -285,7 +291,7 @@ export function decode(fragment: string): View {
     path: all.get("path") === "on",
     tracks: tracksOf(all.get("tracks")),
     sel: references(all.get("sel")),
-    range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
+    range: (range.length === 2 || range.length === 4) && range.every(Number.isFinite) && from! <= to! && y0! < y1!
       ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,
     query: shortened(all.get("q") ?? "", 1000),
     sums: shortened(all.get("sum") ?? "", 1000),

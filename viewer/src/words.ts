@@ -34,21 +34,24 @@ export function itself({ topology, t0, t1, excl, excl_is_estimate: isEstimate }:
   return `${isEstimate ? "≈ " : ""}${duration(excl)}`;
 }
 
+/** The name of the line of something. */
+export type Labeller = (one: { timeline: number; label: string }) => string;
+
 /** "waiting 42.00 ms of 50.00 ms for rank 0, which was computing in assemble (late sender)"; null of what waits for nobody. */
-export function waitOf({ waits, t0, t1 }: DrawableDetail): string | null {
+export function waitOf({ waits, t0, t1 }: DrawableDetail, labeller: Labeller = labelOf): string | null {
   if (waits.length === 0) return null;
   const texts = waits.map((wait) => {
     const { doing, pattern } = wait;
     const what = doing === null ? "computing" : doing.class === "user" ? `computing in ${doing.name}` : `in ${doing.name}`;
-    return `${duration(wait.seconds)} of ${duration(t1 - t0)} for ${labelOf(wait)}, which was ${what}${pattern === null ? "" : ` (${pattern})`}`;
+    return `${duration(wait.seconds)} of ${duration(t1 - t0)} for ${labeller(wait)}, which was ${what}${pattern === null ? "" : ` (${pattern})`}`;
   });
   return `waiting ${texts.join("; ")}`;
 }
 
-/** "rank 129, MPI_Waitall, 3.214 ms, at 12.0353 s". */
-export function describe(found: DrawableDetail): string {
+/** "rank 129, MPI_Waitall, 3.214 ms, at 12.0353 s". Of something that was asked for with other timelines than those of the page, `labeller` knows these. */
+export function describe(found: DrawableDetail, labeller: Labeller = labelOf): string {
   const { t0, t1 } = span.peek();
-  const to = found.topology === "arrow" && found.to ? ` to ${labelOf(found.to)}` : "";
+  const to = found.topology === "arrow" && found.to ? ` to ${labeller(found.to)}` : "";
   const length = found.topology === "event" ? "" : `, ${duration(found.t1 - found.t0)}`;
-  return `${labelOf(found)}${to}, ${nameOf(found)}${length}, at ${instant(found.t0, spanOf(found.t1 - found.t0, t1 - t0))}${found.backward ? ", backward" : ""}${found.waits.length > 0 ? `, ${waitOf(found)}` : ""}`;
+  return `${labeller(found)}${to}, ${nameOf(found)}${length}, at ${instant(found.t0, spanOf(found.t1 - found.t0, t1 - t0))}${found.backward ? ", backward" : ""}${found.waits.length > 0 ? `, ${waitOf(found, labeller)}` : ""}`;
 }

@@ -31,8 +31,8 @@ const asShares = signal(false);
 function searchCell(kind: number, timeline: number): void {
   const name = serverMeta.peek()?.categories[kind]?.name ?? "";
   const [ranks, thread] = [layout.peek()?.ranks[timeline] ?? "", layout.peek()?.thread[timeline] ?? -1];
-  const { t0, t1, y0, y1, isRange } = subject.peek();
-  change({ query: `${ofCategory(name)}${ranks === "" ? "" : ` rank:${ranks}`}${thread < 0 ? "" : ` thread:${thread}`}`, sel: [], ...(isRange ? { range: { t0, t1, y0, y1 } } : {}) });
+  const { t0 } = subject.peek();
+  change({ query: `${ofCategory(name)}${ranks === "" ? "" : ` rank:${ranks}`}${thread < 0 ? "" : ` thread:${thread}`}`, sel: [] });
   putCursor(timeline, t0);
   void nextHit(1);
 }

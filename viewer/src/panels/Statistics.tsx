@@ -14,8 +14,8 @@ import { Durations } from "./Durations";
 import { Bar, count, Csv, ExactTimes, KindName, Panel, percent, Spark, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
-/** The category whose shares of the timelines are drawn. */
-const looked = signal(-1);
+/** The category whose shares of the timelines are drawn, and the trace that numbers it so. */
+const looked = signal({ trace: -1, kind: -1 });
 
 /** Statistics of what panels are about; of hidden categories, too, if `all`. */
 export function useStats(all = false): Shown<StatisticsAnswer> {
@@ -51,7 +51,8 @@ export function Statistics() {
       {(stats) => {
         // A brush of a link is about its category.
         const brushed = brushOf(rested.value.query)?.name;
-        const wanted = looked.value >= 0 ? looked.value : (serverMeta.value?.categories.findIndex(({ name }) => name === brushed) ?? -1);
+        const { trace, kind: own } = looked.value;
+        const wanted = own >= 0 && trace === rested.value.trace ? own : (serverMeta.value?.categories.findIndex(({ name }) => name === brushed) ?? -1);
         const top = stats.timelines.top.find(({ kind }) => kind === wanted) ?? (wanted >= 0 ? undefined : stats.timelines.top[0]);
         const chosen = wanted >= 0 ? wanted : (top?.kind ?? -1);
         const isLasting = chosen >= 0 && meta.value?.categories[chosen]?.topology !== "event";
@@ -59,7 +60,7 @@ export function Statistics() {
           <div class="halves">
             <Table
               name="Statistics by category" columns={columns} rows={stats.categories.filter((category) => category.count > 0)} first="-excl"
-              keyOf={({ kind }) => String(kind)} chosen={String(chosen)} onChoose={({ kind }) => (looked.value = kind)} isOld={shown.isOld}
+              keyOf={({ kind }) => String(kind)} chosen={String(chosen)} onChoose={({ kind }) => (looked.value = { trace: rested.peek().trace, kind })} isOld={shown.isOld}
             />
             <div class="of-category">
               {top ? (

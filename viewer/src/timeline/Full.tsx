@@ -3,7 +3,7 @@
 import { untracked, useComputed } from "@preact/signals";
 import { askShared, isAbort, question, report } from "../api";
 import type { DrawableDetail } from "../answers";
-import { depths, fullName, fullSpec, fullTimelines, leaveFull, noFull } from "../full";
+import { depths, fullName, fullSpec, fullTimelines, labelInFull, leaveFull, noFull } from "../full";
 import { timeAt, timelineAt, yOf } from "../geometry";
 import { change, numbersText, say, view } from "../state";
 import { describe } from "../words";
@@ -54,7 +54,7 @@ function choose(place: Place, adds: boolean): void {
     if (!found) return;
     const others = adds ? view.peek().sel.filter((ref) => ref !== found.ref) : [];
     change({ sel: [...others, found.ref] }, "select");
-    say(describe(found));
+    say(describe(found, labelInFull));
   }).catch(report);
 }
 
@@ -81,7 +81,7 @@ function InFull() {
     <section class="timeline lower in-full" aria-label={`${name} in full`}>
       <div class="lower-head">
         <b>{name}</b> in full
-        <span class="faint in-full-hover">{noFull.value !== "" ? <span class="wrong" role="alert">{short(noFull.value, 200)}</span> : hover ? short(describe(hover), 200) : fullNote.value !== "" ? fullNote.value : "what is called from within a call stands below it"}</span>
+        <span class="faint in-full-hover">{noFull.value !== "" ? <span class="wrong" role="alert">{short(noFull.value, 200)}</span> : hover ? short(describe(hover, labelInFull), 200) : fullNote.value !== "" ? fullNote.value : "what is called from within a call stands below it"}</span>
         <button type="button" title="Back to the timelines alone (Esc)" onClick={closeFull}>close</button>
       </div>
       <div class="timeline-body" style={{ height: `${LOWER_RULER + rows * DEPTH_HEIGHT}px` }}>

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { violations } from "./access.mjs";
-import { folder, Page, run, test } from "./harness.mjs";
+import { folder, Page, run, serve, test } from "./harness.mjs";
 
 export function comparison(chrome, { twoAddress, lateAddress }) {
   /** Waits until the other trace is drawn. */
@@ -149,6 +149,27 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 420, name);
       await page.close();
     }
+  });
+
+  test("the category that was chosen in the statistics of a trace is not chosen by its number in those of another one", async () => {
+    const server = await serve(join(folder, "late.paje"), join(folder, "ten.paje"));
+    const page = await Page.open(chrome, server.address, "panel=stats&with=none");
+    const row = (name) => page.own.locator('table[aria-label="Statistics by category"] tbody tr', { hasText: name }).first();
+    const told = (name) => page.own.locator(".durations figcaption", { hasText: name }).waitFor();
+    await row("MPI_Allreduce").click();
+    await told("MPI_Allreduce");
+    const kind = async (n, name) => page.own.evaluate(async ([trace, wanted]) => (await (await fetch(`t/${trace}/meta`)).json()).categories.findIndex((one) => one.name === wanted), [n, name]);
+    const chosen = await kind(0, "MPI_Allreduce");
+    // Its number is that of another category there.
+    const others = await Promise.all(["setup", "MPI_Barrier"].map((name) => kind(1, name)));
+    assert.ok(others.includes(chosen), `${chosen} of ${others}`);
+    await page.own.getByLabel("Trace", { exact: true }).selectOption("1");
+    await page.until((view) => view.trace === 1, "the other trace");
+    await page.look("trace=1&panel=stats&with=none");
+    // What takes most of the time of ten.paje.
+    await told("solve");
+    await page.close();
+    server.stop();
   });
 
   test("one trace has nothing to be compared with, and says how to", async () => {

@@ -7,7 +7,7 @@ import { Page, test } from "./harness.mjs";
 /** Names of the call depths, as they stand beside them. */
 const depths = (page) => page.own.locator(".in-full .label-name").allTextContents();
 
-export function full(chrome, { deepAddress, lateAddress }) {
+export function full(chrome, { address, deepAddress, lateAddress }) {
   test("a key shows a timeline in full, the link keeps it, Back and Escape leave it", async () => {
     const page = await Page.open(chrome, deepAddress);
     await page.own.locator("#timeline").focus();
@@ -62,6 +62,19 @@ export function full(chrome, { deepAddress, lateAddress }) {
     await page.close();
   });
 
+  test("what is below the pointer in full is told to be on the timeline in full", async () => {
+    const page = await Page.open(chrome, deepAddress, "full=1&t=0.09~0.1");
+    await page.own.locator('#in-full[data-settled="yes"]').waitFor();
+    await page.true("two call depths", () => document.querySelectorAll(".in-full .label-name").length === 2);
+    const { width, height } = await page.own.locator("#in-full").boundingBox();
+    const position = { x: width * 0.3, y: height * 0.75 };
+    await page.own.locator("#in-full").hover({ position });
+    await page.own.locator(".in-full-hover", { hasText: "rank 1, MPI_Recv" }).waitFor();
+    await page.own.locator("#in-full").click({ position });
+    await page.true("it is said", () => document.querySelector(".said")?.textContent.startsWith("rank 1, MPI_Recv"));
+    await page.close();
+  });
+
   test("a label, a loss and a row of the table show a rank in full; one that is a group is none", async () => {
     const page = await Page.open(chrome, lateAddress);
     await page.own.locator(".label", { hasText: "rank 1" }).hover();
@@ -78,6 +91,14 @@ export function full(chrome, { deepAddress, lateAddress }) {
     await page.rest();
     await page.press("q");
     await page.true("no rank", () => document.querySelector(".said")?.textContent.startsWith("only a timeline of one rank"));
+    await page.close();
+  });
+
+  test("timelines by another line map leave the timeline in full, whose key means another line there", async () => {
+    const page = await Page.open(chrome, address, "full=2");
+    await page.own.locator(".in-full").waitFor();
+    await page.own.getByLabel("Timelines by").selectOption("1");
+    await page.until((view) => view.timelines === "map:1" && view.full === "", "left");
     await page.close();
   });
 

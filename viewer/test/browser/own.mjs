@@ -43,6 +43,22 @@ export function own(chrome, { address, treeAddress, lateAddress }) {
     await again.close();
   });
 
+  test("a selected range is one of all timelines when other timelines are shown", async () => {
+    const page = await Page.open(chrome, lateAddress, "timelines=groups:even=0-/2|odd=1-/2&panel=stats");
+    await page.own.locator("#timeline").focus();
+    await page.press("r");
+    await page.until((view) => view.range?.y1 === 2, "the range");
+    await page.press("ArrowDown");
+    await page.press("e");
+    await page.true("three timelines", () => document.querySelectorAll(".label-name").length === 3);
+    const { range } = await page.until((view) => view.timelines === "groups:odd=1-/2", "ranks 0 and 2 have a timeline each");
+    assert.ok(range !== null && range.y0 === 0 && range.y1 >= 3, JSON.stringify(range));
+    // Four ranks in eight steps.
+    await page.true("32 calls on all timelines", () => document.querySelector(".subject")?.textContent.endsWith("all timelines")
+      && [...document.querySelectorAll('table[aria-label="Statistics by category"] tbody tr')].some(({ children }) => children[0].textContent.includes("MPI_Allreduce") && [...children].some(({ textContent }) => textContent === "32")));
+    await page.close();
+  });
+
   test("a note is written at the cursor, drawn, kept by the link, and taken away", async () => {
     const page = await Page.open(chrome, lateAddress, "t=0~0.05");
     await page.own.locator("#timeline").focus();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { decode, encode, numbersOf, numbersText, START, type View, withKinds } from "../../src/url";
+import { ALL_TIMELINES, decode, encode, numbersOf, numbersText, START, type View, withKinds } from "../../src/url";
 
 test("every part of a view comes back from its text", () => {
   const all: View = {
@@ -38,6 +38,13 @@ test("links of earlier versions, which said rows, show the same", () => {
 test("a note without a text, or with a place that is none, is no note", () => {
   assert.equal(encode({ ...START, notes: [{ t: 1, of: "0.1", text: "" }] }), "");
   for (const text of ["x@0.1:a", "1@0:a", "1@0.1:", "1@0.x:a", "1@0.1", "@0.1:a", "1e999@0.1:a"]) assert.deepEqual(decode(`notes=${text}`).notes, [], text);
+});
+
+test("a range on all timelines says so whatever their number is", () => {
+  const range = { t0: 1, t1: 2.5, y0: 0, y1: ALL_TIMELINES };
+  assert.equal(encode({ ...START, range }), "range=1~2.5");
+  assert.deepEqual(decode("range=1~2.5").range, range);
+  assert.equal(decode("range=2.5~1").range, null);
 });
 
 test("numbers as ranges", () => {
