@@ -6,17 +6,18 @@ pub mod wait;
 use serde::Serialize;
 use std::collections::HashMap;
 use trace_formats::slog2::{TimeBBox, Topology};
-use trace_model::{InfoValue, info_values};
+use trace_model::{InfoValue, info_values, value_names};
 
 use analysis::performance::WaitPattern;
 use wait::{CallWait, WaitCause, WaitFinder};
 
 use crate::base::error::ApiError;
+use crate::base::text::visible;
 use crate::timelines::layout::TimelineLayout;
 use crate::timelines::tree::LabelTree;
 use crate::trace::TopologyName;
 use crate::trace::collective::last_to_come;
-use crate::trace::info::{bytes, callid, shown_key, shown_value};
+use crate::trace::info::{bytes, callid, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
@@ -273,9 +274,10 @@ impl<'a> DetailFinder<'_, 'a> {
             depth: around.len(),
             excl,
             excl_is_estimate,
-            info: values
+            info: value_names(&kind.category)
                 .iter()
-                .map(|&(key, value)| (shown_key(key), shown_value(value)))
+                .zip(&values)
+                .map(|(name, &(_, value))| (visible(name), shown_value(value)))
                 .collect(),
             callid: values
                 .iter()

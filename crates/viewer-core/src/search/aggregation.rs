@@ -7,7 +7,7 @@
 //! | `by` | `rank` (of a message its sender), `thread`, `comm`, `name`, `class`, `peer` (sender and receiver of a message), or a value by its key, such as `tag`; several with commas between them |
 //! | `where` | a search, as [`SearchTerms`] has it; without it, all of the trace |
 
-use super::language::SearchTerms;
+use super::language::{SearchTerms, is_key};
 use crate::base::error::ApiError;
 
 /// Things by which rows are grouped, at most.
@@ -156,7 +156,6 @@ impl<'t> QueryWord<'t> {
 
     /// A key of a value.
     fn as_key(&self) -> Option<String> {
-        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let is_word = self.is("by") || self.is("where");
         (!self.text.is_empty() && self.text.chars().all(is_key) && !is_word)
             .then(|| self.text.to_lowercase())

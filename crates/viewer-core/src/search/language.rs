@@ -8,9 +8,9 @@
 //! | `category:"MPI_Send"` | this is the whole name of the category; between quotes, `""` is a quote |
 //! | `dur>1ms`, `t>=2.5s` | duration, start; `ns` `us` `ms` `s` `min`, seconds without a unit |
 //! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3`, `waitsfor:3.1` | the call waits so long, for this reason, for this rank, for thread 1 of it; several of these are about one wait |
-//! | `rank:0-63,70`, `thread:1`, `comm:2` | of the line; of an arrow, of one of its ends |
+//! | `rank:0-63,70`, `thread:1`, `comm:2` | of the line; of an arrow, of one of its ends; `rank!=3` is `!rank:3`: of none |
 //! | `is:state`, `class:io` | `state` `event` `arrow`; a class as in the legend |
-//! | `size>=1M`, `tag=7`, `offset<4k` | a value by its key, or by the end of its key; `k` `M` `G` `T` are powers of 1024 |
+//! | `size>=1M`, `tag=7`, `page-faults>10` | a value by its key, or by the end of its key; `k` `M` `G` `T` are powers of 1024 |
 //! | `file:"*.h5"`, `function=MPI_File_open` | a text, with `*` for any text |
 //! | `callid:0x12` | everything with this CallID |
 //! | `!` before any of them | not so |
@@ -150,7 +150,7 @@ impl SearchTerms {
             if terms.len() == MAX_TERMS {
                 return Err(wrong(at, "at most 64 conditions"));
             }
-            let (not, body) = match rest.strip_prefix('!') {
+            let (mut not, body) = match rest.strip_prefix('!') {
                 Some(body) => (true, body),
                 None => (false, rest),
             };
@@ -164,8 +164,18 @@ impl SearchTerms {
                     if value.is_empty() {
                         return Err(wrong(at, "a value"));
                     }
-                    let condition = condition(&body[..key].to_lowercase(), *compare, &value)
-                        .map_err(|expected| wrong(at, expected))?;
+                    let key = body[..key].to_lowercase();
+                    // An arrow is on two lines: one that has another number is not enough for `rank!=3`.
+                    let is_line = matches!(key.as_str(), "rank" | "thread" | "comm");
+                    let compare = match (*compare, is_line) {
+                        (Comparison::Other, true) => {
+                            not = !not;
+                            Comparison::Equal
+                        }
+                        (compare, _) => compare,
+                    };
+                    let condition =
+                        condition(&key, compare, &value).map_err(|expected| wrong(at, expected))?;
                     (condition, behind)
                 }
                 _ => {
@@ -189,8 +199,9 @@ impl SearchTerms {
     }
 }
 
-fn is_key(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+/// Whether a letter may stand in the key of a value; names of performance counters have a `-`.
+pub(super) fn is_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
 /// A text between quotes, as the language reads it: a quote in it stands twice.
@@ -263,11 +274,7 @@ fn condition(key: &str, compare: Comparison, value: &str) -> Result<Condition, &
                         Comparison::Less => vec![(i64::MIN, number.saturating_sub(1))],
                         Comparison::AtMost => vec![(i64::MIN, number)],
                         Comparison::AtLeast => vec![(number, i64::MAX)],
-                        Comparison::More => vec![(number.saturating_add(1), i64::MAX)],
-                        _ => vec![
-                            (i64::MIN, number.saturating_sub(1)),
-                            (number.saturating_add(1), i64::MAX),
-                        ],
+                        _ => vec![(number.saturating_add(1), i64::MAX)],
                     }
                 }
             };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use trace_formats::slog2::{NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Topology};
-use trace_model::{InfoValue, info_values};
+use trace_model::{InfoValue, counter_of, info_values};
 
 use super::language::{Comparison, Condition, LineNumber, SearchTerm, SearchTerms};
 use crate::trace::info::name_of_key;
@@ -15,13 +15,24 @@ use trace_model::glob::matches_ignoring_case;
 /// Sums of durations in previews are those of 32-bit floats: so much longer a drawable may be.
 const PREVIEW_SLACK: f64 = 1.05;
 
+/// A condition on the lines that a drawable is on.
+#[derive(Clone, Debug)]
+struct LineCondition {
+    /// By line whether its number is one of those asked for.
+    fits: Vec<bool>,
+    /// Whether the drawable must be on none of these lines, not on one of them.
+    not: bool,
+}
+
 /// A search in a trace and on the timelines of a page.
 #[derive(Clone, Debug)]
 pub struct SearchPlan {
     /// By kind whether it may fit.
     kinds: Vec<bool>,
-    /// By line whether it may fit.
-    lines: Vec<bool>,
+    /// By line whether it is shown.
+    shown: Vec<bool>,
+    /// Conditions on the lines that a drawable is on: an arrow is on both its ends.
+    on_lines: Vec<LineCondition>,
     /// Drawables shorter than this do not fit.
     least: f64,
     /// Drawables that start outside of this do not fit.
@@ -41,7 +52,8 @@ impl SearchPlan {
     pub fn new(trace: &OpenTrace<'_>, is_shown: &dyn Fn(u32) -> bool, terms: &SearchTerms) -> Self {
         let mut plan = SearchPlan {
             kinds: vec![true; trace.kinds().len()],
-            lines: (0..trace.lines().len() as u32).map(is_shown).collect(),
+            shown: (0..trace.lines().len() as u32).map(is_shown).collect(),
+            on_lines: Vec::new(),
             least: f64::NEG_INFINITY,
             starts: (f64::NEG_INFINITY, f64::INFINITY),
             rest: Vec::new(),
@@ -71,16 +83,17 @@ impl SearchPlan {
             Condition::Is(topology) => only(&|kind| (kind.category.topology == *topology) != not),
             Condition::ActivityClass(class) => only(&|kind| (kind.class == *class) != not),
             Condition::Line(of, ranges) => {
-                for (wanted, line) in self.lines.iter_mut().zip(trace.lines()) {
+                let fits = trace.lines().iter().map(|line| {
                     let number = match of {
                         LineNumber::Rank => line.line.rank,
                         LineNumber::Thread => line.line.thread,
                         LineNumber::Comm => line.line.comm,
                     };
                     let number = i64::from(number);
-                    let fits = ranges.iter().any(|(a, b)| (*a..=*b).contains(&number));
-                    *wanted &= fits != not;
-                }
+                    ranges.iter().any(|(a, b)| (*a..=*b).contains(&number))
+                });
+                let fits = fits.collect();
+                self.on_lines.push(LineCondition { fits, not });
             }
             Condition::Duration(..) | Condition::Time(..) => {
                 if !not {
@@ -218,7 +231,25 @@ impl SearchPlan {
 
     /// Whether anything can fit at all.
     pub fn is_possible(&self) -> bool {
-        self.kinds.contains(&true) && self.lines.contains(&true) && self.starts.0 <= self.starts.1
+        let mut on_lines = self.on_lines.iter();
+        self.kinds.contains(&true)
+            && self.shown.contains(&true)
+            && on_lines.all(|on| on.fits.contains(&!on.not))
+            && self.starts.0 <= self.starts.1
+    }
+
+    /// Whether something on these lines, the two ends of an arrow or twice the same, is shown and fits the conditions on lines; `None` stands for a line that
+    /// the trace does not tell of, so that it may be any.
+    fn fits_lines(&self, ends: [Option<u32>; 2]) -> bool {
+        let is_one_of = |lines: &[bool]| {
+            let of_end = ends.map(|end| end.map(|line| lines[line as usize]));
+            if of_end.contains(&Some(true)) {
+                return Some(true);
+            }
+            (!of_end.contains(&None)).then_some(false)
+        };
+        is_one_of(&self.shown) != Some(false)
+            && (self.on_lines.iter()).all(|on| is_one_of(&on.fits) != Some(on.not))
     }
 
     /// Whether drawables of this topology may fit.
@@ -241,7 +272,7 @@ impl SearchPlan {
     /// Whether a drawable fits.
     pub fn fits(&self, trace: &OpenTrace<'_>, item: &TraceItem<'_>) -> bool {
         self.kinds[item.kind as usize]
-            && (self.lines[item.line as usize] || self.lines[item.to_line as usize])
+            && self.fits_lines([Some(item.line), Some(item.to_line)])
             && (0..).zip(&self.rest).all(|(at, term)| {
                 let kind = &trace.kinds()[item.kind as usize];
                 self.holds(trace, at, &term.condition, kind, item) != term.not
@@ -299,8 +330,7 @@ impl SearchPlan {
     /// Number of the drawables of a preview that may match; 0 if none can. 1 if the file has no counts.
     pub fn count(&self, trace: &OpenTrace<'_>, shadow: &NodeShadow<'_>) -> u64 {
         let ends = [shadow.primitive.first().line, shadow.primitive.last().line];
-        let on_line = ends.map(|id| trace.line(id).is_none_or(|line| self.lines[line as usize]));
-        if on_line == [false; 2] {
+        if !self.fits_lines(ends.map(|id| trace.line(id))) {
             return 0;
         }
         let (first, last) = self.starts;
@@ -399,6 +429,7 @@ pub(crate) fn has_key(kind: &DrawableKind, wanted: &str) -> bool {
     keys.any(|key| is_meant(&name_of_key(&key.0), wanted))
 }
 
+/// The values that are meant; counts of performance counters that a rank's machine does not have are none.
 pub(super) fn values<'a>(
     kind: &'a DrawableKind,
     wanted: &'a str,
@@ -406,6 +437,9 @@ pub(super) fn values<'a>(
 ) -> impl Iterator<Item = InfoValue<'a>> {
     let pairs = info_values(&kind.category, info);
     pairs
-        .filter(move |(key, _)| is_meant(&name_of_key(&key.0), wanted))
+        .filter(move |(key, value)| {
+            let is_none = matches!(value, InfoValue::Integer(..0)) && counter_of(key).is_some();
+            !is_none && is_meant(&name_of_key(&key.0), wanted)
+        })
         .map(|(_, value)| value)
 }

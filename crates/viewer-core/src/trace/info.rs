@@ -1,12 +1,12 @@
 //! The values of a drawable: which of them is the CallID or a number of bytes, and how keys and values are shown.
 
-use trace_model::InfoValue;
+use trace_model::{COUNTER_SIGN, InfoValue};
 
 use crate::base::text::visible;
 
-/// A key as a table shows it: `, CallID=0x` is `CallID`.
-pub(crate) fn shown_key(key: &str) -> String {
-    let key = key.trim_start_matches([',', ';', ' ']).trim_end();
+/// A key as a table shows it: `, CallID=0x` is `CallID`. What stands before the last comma belongs to the value before.
+fn shown_key(key: &str) -> String {
+    let key = key.rsplit([',', ';']).next().unwrap_or(key).trim();
     let key = key.strip_suffix("0x").unwrap_or(key).trim_end();
     visible(key.trim_end_matches(['=', ':']).trim_end())
 }
@@ -62,9 +62,16 @@ pub(crate) fn file_number(key: &str, value: InfoValue<'_>) -> Option<i64> {
     }
 }
 
-/// The name that a key gives a value: `size` of `, msg_size=`.
+/// The name that a key gives a value: `msg_size` of `, msg_size=`; of a performance counter its name without what says how it is counted, such as
+/// `cycles` of `, perf::cycles:u=+`.
 pub(crate) fn name_of_key(key: &[u8]) -> String {
     let key = String::from_utf8_lossy(key).to_lowercase();
+    if let Some(counter) = key.strip_suffix(COUNTER_SIGN) {
+        let counter = counter.trim_start_matches([',', ';', ' ']);
+        let counter = counter.strip_prefix("perf::").unwrap_or(counter);
+        let name = counter.split(':').next().unwrap_or(counter);
+        return name.to_owned();
+    }
     let key = key.trim().strip_suffix("0x").unwrap_or(key.trim());
     let key = key.trim_end_matches(['=', ':', ' ']);
     let start = key.rfind([',', ';', ' ']).map_or(0, |at| at + 1);

@@ -281,3 +281,79 @@ fn wrong_queries_are_refused_with_the_place() {
         assert!(error.message.contains("character 5"), "{error}");
     }
 }
+
+/// Arrows whose ends are both known here, without the search.
+#[test]
+fn an_arrow_is_on_both_its_ends() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    let arrows: Vec<(i32, i32)> = drawables()
+        .iter()
+        .filter(|(category, ..)| *category == 6)
+        .map(|(_, ends, _)| (ends[0].line, ends[1].line))
+        .collect();
+    let is_on = |rank: i32| move |&(from, to): &(i32, i32)| from == rank || to == rank;
+    let on_3_and_4 = |ends: &(i32, i32)| is_on(3)(ends) && is_on(4)(ends);
+    let on_3_alone = |ends: &(i32, i32)| is_on(3)(ends) && !is_on(4)(ends);
+    type Fits<'f> = &'f dyn Fn(&(i32, i32)) -> bool;
+    let cases: [(&str, Fits<'_>); 6] = [
+        ("is:arrow rank:3", &is_on(3)),
+        ("is:arrow !rank:3", &|ends| !is_on(3)(ends)),
+        ("is:arrow rank!%3D3", &|ends| !is_on(3)(ends)),
+        ("is:arrow !rank!%3D3", &is_on(3)),
+        ("is:arrow rank:3 rank:4", &on_3_and_4),
+        ("is:arrow rank:3 !rank:4", &on_3_alone),
+    ];
+    for (query, fits) in cases {
+        let truth = arrows.iter().filter(|ends| fits(ends)).count();
+        assert!(truth > 0 && truth < arrows.len(), "{query}");
+        let hits = ask(&viewer, &format!("hits?q={}", query.replace(' ', "+")));
+        assert_eq!(hits["count"], truth, "{query}");
+        // Durations are told by the drawables themselves, not by previews.
+        let each = ask(
+            &viewer,
+            &format!("hits?q={}+dur<9", query.replace(' ', "+")),
+        );
+        assert_eq!(each["count"], truth, "{query} one by one");
+    }
+}
+
+#[test]
+fn performance_counters_are_found_and_summed_by_their_names() {
+    let mut state = Category::new(0, "MPI_Send".into(), Topology::State, Color::WHITE);
+    state.set_info_format(b"tag=%d, page-faults=+%l, perf::cycles:u=+%l");
+    let counts = [(12, 700), (3, 900), (-1, -1)];
+    let mut drawables: Vec<Simple> = (0..)
+        .zip(counts)
+        .map(|(nth, (faults, cycles))| {
+            let mut info = InfoWriter::default();
+            info.int(nth).long(faults).long(cycles);
+            let ends = [0.0, 0.5].map(|at| Vertex {
+                time: f64::from(nth) + at,
+                line: 0,
+            });
+            (0, ends.to_vec(), info.bytes().to_vec())
+        })
+        .collect();
+    let file = file(&[state], 1, &mut drawables);
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    for (query, truth) in [
+        ("page-faults>10", 1),
+        ("page-faults<10", 1),
+        ("page-faults>=0", 2),
+        ("cycles>=700", 2),
+        ("!page-faults>10", 2),
+    ] {
+        let hits = ask(&viewer, &format!("hits?q={}", query.replace('=', "%3D")));
+        assert_eq!(hits["count"], truth, "{query}");
+    }
+    let sums = ask(&viewer, "aggregate?a=sum+page-faults+by+name");
+    assert_eq!(sums["lines"][0]["sum"], 15.0, "{sums}");
+    let details = ask(&viewer, "at?t=0.25&timeline=0&dt=0.1");
+    let shown = serde_json::json!([
+        ["tag", "0"],
+        ["page-faults", "12"],
+        ["perf::cycles:u", "700"]
+    ]);
+    assert_eq!(details["info"], shown);
+}
