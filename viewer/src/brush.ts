@@ -1,5 +1,7 @@
 // Durations that are brushed in a histogram, as a search: what lasts so long is marked in the timelines and listed. Pure.
 
+import { numbersOf, numbersText } from "./url";
+
 export interface Brush {
   /** Name of the category, as the trace has it. */
   name: string;
@@ -32,15 +34,31 @@ export function ofCategory(name: string): string {
   return `category:"${name.replaceAll('"', '""')}"`;
 }
 
-/** The search for what is brushed; only what begins in the window, where that is not the whole trace. */
-export function queryOf({ name, from, to }: Brush, window: { t0: number; t1: number } | null): string {
+/** The search for what is brushed; only what begins in the window, where that is not the whole trace, and on `lines`, as `linesOf` has them. */
+export function queryOf({ name, from, to }: Brush, window: { t0: number; t1: number } | null, lines = ""): string {
   const times = window ? ` t>=${window.t0} t<${window.t1}` : "";
-  return `${ofCategory(name)} dur>=${durationText(from)} dur<${durationText(to)}${times}`;
+  return `${ofCategory(name)} dur>=${durationText(from)} dur<${durationText(to)}${lines}${times}`;
+}
+
+/** Timelines, by position. */
+interface Timelines {
+  ranks: readonly string[];
+  thread: readonly number[];
+  open: readonly boolean[];
+}
+
+/** The conditions on ranks and thread that timelines [y0, y1) of these have, without headings that are open; none where one of them has no rank. */
+export function linesOf(timelines: Timelines, y0: number, y1: number): string {
+  const isIn = <T,>(_: T, timeline: number) => timeline >= y0 && timeline < y1 && !timelines.open[timeline];
+  const [own, threads] = [timelines.ranks.filter(isIn), new Set(timelines.thread.filter(isIn))];
+  if (own.length === 0 || own.includes("")) return "";
+  const [first = -1] = threads;
+  return ` rank:${numbersText(own.flatMap(numbersOf))}${threads.size === 1 && first >= 0 ? ` thread:${first}` : ""}`;
 }
 
 /** The brush that a search was made of, or null. */
 export function brushOf(query: string): Brush | null {
-  const match = /^category:"((?:[^"]|"")*)" dur>=(\S+) dur<(\S+)(?: t>=\S+ t<\S+)?$/.exec(query.trim());
+  const match = /^category:"((?:[^"]|"")*)" dur>=(\S+) dur<(\S+)(?: rank:\S+)?(?: thread:\S+)?(?: t>=\S+ t<\S+)?$/.exec(query.trim());
   if (!match) return null;
   const [from, to] = [secondsOf(match[2] ?? ""), secondsOf(match[3] ?? "")];
   return from >= 0 && to > from ? { name: (match[1] ?? "").replaceAll('""', '"'), from, to } : null;

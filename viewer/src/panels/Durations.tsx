@@ -5,18 +5,19 @@ import { useSignal } from "@preact/signals";
 import { question } from "../api";
 import type { DurationsAnswer } from "../answers";
 import { duration } from "../axis";
-import { brushOf, classesOf, queryOf } from "../brush";
+import { brushOf, classesOf, linesOf, queryOf } from "../brush";
 import { found } from "../finding";
-import { change, rested, serverMeta, subject } from "../state";
+import { change, layout, rested, serverMeta, subject } from "../state";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
-import { brief, count, KindName } from "./parts";
+import { brief, count, KindName, subjectValues } from "./parts";
 
 const HEIGHT = 60;
 
 export function Durations({ kind }: { kind: number }) {
   const { t0, t1 } = subject.value;
-  const asked = question("durations", { kind, t0, t1, timelines: rested.value.timelines });
+  const { timelines, y0, y1 } = subjectValues();
+  const asked = question("durations", { kind, t0, t1, timelines, y0, y1 });
   // Who has seen a part of it may wait for all.
   const patient = useSignal("");
   const shown = useAnswer<DurationsAnswer>(patient.value === asked ? question(asked, { patient: 1 }) : asked);
@@ -59,9 +60,11 @@ function Histogram({ of }: { of: DurationsAnswer }) {
   const chosen = held.value ? [Math.min(held.value.from, held.value.to), Math.max(held.value.from, held.value.to)] as const : own;
   const bars = of.count.length;
   const most = Math.max(...of.count, 1);
+  const { y0, y1 } = subjectValues();
+  const lines = layout.value && typeof y0 === "number" && typeof y1 === "number" ? linesOf(layout.value, y0, y1) : "";
   const select = (first: number, last: number) => {
     const [from, to] = [of.from[first] ?? 0, of.from[last + 1] ?? 0];
-    change({ query: queryOf({ name, from, to }, of.is_whole && of.until >= of.t1 ? null : { t0: of.t0, t1: of.until }) });
+    change({ query: queryOf({ name, from, to }, of.is_whole && of.until >= of.t1 ? null : { t0: of.t0, t1: of.until }, lines) });
   };
   const at = (event: PointerEvent & { currentTarget: Element }) => {
     const frame = event.currentTarget.getBoundingClientRect();

@@ -35,7 +35,7 @@ pub(super) struct DurationsAnswer {
 }
 
 impl Viewer<'_> {
-    /// Answers `durations`: of what is of kind `kind` and begins in the window, on the timelines, or in as much of it from its begin as there is time for; where
+    /// Answers `durations`: of what is of kind `kind` and begins in the window, on the timelines from `y0` to before `y1`, or in as much of it from its begin as there is time for; where
     /// the window is too much to be read, of the whole trace.
     pub(super) fn durations(
         &self,
@@ -49,7 +49,13 @@ impl Viewer<'_> {
         }
         let layout = self.layout(query, cancel)?;
         let lines = 0..self.trace().lines().len() as u32;
-        let is_shown: Vec<bool> = lines.map(|line| layout.timeline(line).is_some()).collect();
+        let timelines = query.number("y0", 0u32)?..query.number("y1", u32::MAX)?;
+        let is_meant = |line| {
+            layout
+                .timeline(line)
+                .is_some_and(|at| timelines.contains(&at))
+        };
+        let is_shown: Vec<bool> = lines.map(is_meant).collect();
         let bounds = self.trace().bounds();
         let mut head = DurationsAnswer {
             kind,

@@ -72,6 +72,16 @@ fn classes_have_what_lasts_so_long() {
         numbers(&json(&viewer, "durations?kind=0&timelines=hide:0")["count"]),
         Vec::<f64>::new()
     );
+    // On some of the timelines: kind 0 is on the first, kind 1 on the second.
+    for (question, count) in [
+        ("kind=0&y0=0&y1=1", 6.0),
+        ("kind=0&y0=1&y1=2", 0.0),
+        ("kind=1&y0=1", 6.0),
+        ("kind=1&y0=0&y1=1", 0.0),
+    ] {
+        let found = numbers(&json(&viewer, &format!("durations?{question}"))["count"]);
+        assert_eq!(found.iter().sum::<f64>(), count, "{question}");
+    }
     assert_eq!(
         viewer
             .answer("durations?kind=99", &|| false)
