@@ -193,8 +193,17 @@ impl WaitPass<'_> {
             .filter_map(|&rank| i32::try_from(rank).ok());
         let places = ranks.filter_map(|rank| self.rank_places.get(&rank).copied());
         let group: Vec<u32> = places.collect();
-        self.one_sided
+        let early = self
+            .one_sided
             .begin(&own, &group, info.is_exclusive, arrival);
+        for (waited, pattern) in early {
+            let end = WaitEnd {
+                lane: arrival.lane,
+                time: waited.leave,
+            };
+            let from = waited.waited_until;
+            self.add_wait(waited.place, pattern, from, end, Finding::AfterTheCall);
+        }
         call.one_sided = Some(own);
     }
 

@@ -56,6 +56,17 @@ struct PairSteps {
     completions: Numbered,
     /// Starts of the origin so far.
     starts: u64,
+    /// Calls that ended without the post or the completion of this number, which they need: by the clocks it comes later.
+    without_post: Option<(u64, EndedCall)>,
+    without_completion: Option<(u64, EndedCall)>,
+}
+
+/// Takes out the call that ended a little before what it needs came, at `time`, which has this number. One that ended earlier than its own length ago did
+/// not wait for it: the clocks do not differ by so much.
+fn take_early(early: &mut Option<(u64, EndedCall)>, number: u64, time: f64) -> Option<EndedCall> {
+    let (_, call) = early.take_if(|(awaited, _)| *awaited == number)?;
+    let is_near = time - call.leave <= call.leave - call.place.start;
+    (is_near && call.waited_until < call.leave).then_some(call)
 }
 
 /// Ranks that a rank accesses, or that access it, each with the number of the post or completion that belongs to it.
@@ -191,19 +202,23 @@ pub(super) struct OneSided {
     pairs: Map<Pair, PairSteps>,
     epochs: Map<u32, RankEpochs>,
     locks: Map<LockTarget, TargetLocks>,
+    /// By lane, the begin of the last call that is known to have ended before what it waited for.
+    early: Map<u32, f64>,
 }
 
 impl OneSided {
-    /// A call begins, which names a group of these ranks, by their places among the ranks of the trace, or an exclusive lock.
+    /// A call begins, which names a group of these ranks, by their places among the ranks of the trace, or an exclusive lock. Gives the calls that have
+    /// waited for it until their end, which was before by clocks that differ.
     pub(super) fn begin(
         &mut self,
         call: &OneSidedCall,
         group: &[u32],
         is_exclusive: bool,
         arrival: Arrival,
-    ) {
+    ) -> Vec<(EndedCall, WaitPattern)> {
+        let mut early = Vec::new();
         let Some(window) = call.window else {
-            return;
+            return early;
         };
         let own = self.epochs.entry(call.rank).or_default();
         match call.step {
@@ -211,8 +226,11 @@ impl OneSided {
                 let mut epoch = Epoch::new();
                 for &origin in group {
                     let pair = self.pairs.entry((window, origin, call.rank)).or_default();
-                    epoch.push((origin, pair.posts.next()));
+                    let number = pair.posts.next();
+                    epoch.push((origin, number));
                     pair.posts.push(arrival);
+                    let waited = take_early(&mut pair.without_post, number, arrival.time);
+                    early.extend(waited.map(|call| (call, WaitPattern::LatePost)));
                 }
                 begin_epoch(&mut own.exposures, window, epoch);
             }
@@ -229,7 +247,10 @@ impl OneSided {
                 let of_window = own.accesses.iter().filter(|(other, _)| *other == window);
                 for &(target, _) in of_window.flat_map(|(_, epoch)| epoch) {
                     let pair = self.pairs.entry((window, call.rank, target)).or_default();
+                    let number = pair.completions.next();
                     pair.completions.push(arrival);
+                    let waited = take_early(&mut pair.without_completion, number, arrival.time);
+                    early.extend(waited.map(|call| (call, WaitPattern::LateComplete)));
                 }
             }
             OneSidedStep::Lock | OneSidedStep::LockAll => {
@@ -241,7 +262,7 @@ impl OneSided {
                 });
                 let kept = &mut own.locks[at].1;
                 if kept.len() + targets.len() > MAX_KEPT {
-                    return;
+                    return early;
                 }
                 for target in targets {
                     kept.push(target);
@@ -260,6 +281,42 @@ impl OneSided {
             | OneSidedStep::UnlockAll
             | OneSidedStep::Flush
             | OneSidedStep::Access => {}
+        }
+        // Of several ranks that it waited for, one is enough.
+        let start = |call: &EndedCall| call.place.start;
+        early.retain(|(call, _)| {
+            self.early.insert(call.place.lane, start(call)) != Some(start(call))
+        });
+        early
+    }
+
+    /// Notes that a call has ended to which something must come yet that it needs.
+    fn note_early(&mut self, call: &OneSidedCall, ended: EndedCall) {
+        let (Some(window), Some(own)) = (call.window, self.epochs.get(&call.rank)) else {
+            return;
+        };
+        let of_window = |epochs: &'_ [(u32, Epoch)]| -> Epoch {
+            let meant = epochs.iter().filter(|(other, _)| *other == window);
+            meant.flat_map(|(_, epoch)| epoch.iter().copied()).collect()
+        };
+        match call.step {
+            OneSidedStep::Start | OneSidedStep::Complete => {
+                for (target, number) in of_window(&own.accesses) {
+                    let pair = self.pairs.get_mut(&(window, call.rank, target));
+                    if let Some(pair) = pair.filter(|pair| pair.posts.next() <= number) {
+                        pair.without_post = Some((number, ended));
+                    }
+                }
+            }
+            OneSidedStep::Wait => {
+                for (origin, number) in of_window(&own.exposures) {
+                    let pair = self.pairs.get_mut(&(window, origin, call.rank));
+                    if let Some(pair) = pair.filter(|pair| pair.completions.next() <= number) {
+                        pair.without_completion = Some((number, ended));
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -336,6 +393,7 @@ impl OneSided {
         ended: EndedCall,
         arrival: Arrival,
     ) -> Vec<EndedCall> {
+        self.note_early(call, ended);
         let Some(own) = self.epochs.get_mut(&call.rank) else {
             return Vec::new();
         };
@@ -600,6 +658,25 @@ mod tests {
         // A call that is running meanwhile has had it from its begin.
         assert_eq!(found(rma.waited_for(&access, 2, 3.8)), None);
     }
+
+    /// Clocks of two hosts differ by a little: what a call waited for comes later than its end.
+    #[test]
+    fn a_call_may_end_a_little_before_what_it_waited_for() {
+        for (post, is_near) in [(5.1, true), (11.0, false)] {
+            let mut rma = OneSided::default();
+            let start = call(OneSidedStep::Start, 2);
+            assert!(rma.begin(&start, &[0], false, arrival(2, 1.0)).is_empty());
+            let waiting = ended(2, 1.0, 5.0);
+            rma.end(&start, waiting, arrival(2, 5.0));
+            let known = rma.begin(&call(OneSidedStep::Post, 0), &[2], false, arrival(0, post));
+            let expected = [(waiting, WaitPattern::LatePost)];
+            assert_eq!(known, expected[..usize::from(is_near)]);
+            // The post is there for the next call.
+            let access = call(OneSidedStep::Access, 2);
+            assert!(rma.waited_for(&access, 2, 5.05).end.is_some());
+        }
+    }
+
     /// Ranks 2 and 3 have asked for the lock of rank 1, and rank 3 has it before rank 2 has given it back.
     #[test]
     fn the_last_of_several_that_had_a_lock_is_waited_for() {
