@@ -188,6 +188,10 @@ impl<'a> MergeStream<'a> {
                 self.walk.cut();
                 lane.go_on()
             }
+            LaneStep::Define => {
+                self.walk.define(lane, key);
+                lane.go_on()
+            }
             LaneStep::Annotation => {
                 self.walk.annotate(lane, key);
                 lane.go_on()

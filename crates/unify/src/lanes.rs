@@ -49,6 +49,8 @@ pub enum LaneStep {
     OpenStop(OpenCall),
     /// From here on calls may be missing.
     Gap,
+    /// What a call has made that is not recorded begins to count: [`LaneCall::pending`].
+    Define,
     /// No more calls; definitions may be left.
     Nothing,
     /// Functions that were never left are given an end.
@@ -72,6 +74,16 @@ pub struct OpenAnnotation {
 fn is_outside(record: &Record<'_>) -> bool {
     record.function == define::USER_EVENT
         && UserEvent::decode(record.payload).is_none_or(|event| !event.inside)
+}
+
+/// Whether a thread stops at the record: at a call, an annotation, a function or a gap.
+fn is_step(record: &Record<'_>) -> bool {
+    record.is_call()
+        || is_outside(record)
+        || matches!(
+            record.function,
+            define::ANNOTATION | define::SKIPPED | define::GAP | define::ENTER | define::EXIT
+        )
 }
 
 /// A persistent operation that a call has started.
@@ -110,7 +122,7 @@ pub struct LaneCall {
     pub thread: i32,
     /// Values of performance counters at the beginning and at the end of the call.
     pub counts: Vec<(i64, i64)>,
-    /// Definitions read since the call before.
+    /// Definitions that begin to count with this step of the thread: with the call that they were written in, or by themselves.
     pub pending: Vec<LaneDefinition>,
     /// Communicator the call names.
     pub comm: Option<CommId>,
@@ -146,6 +158,9 @@ pub struct Lane<'a> {
     pub event_payload: Vec<u8>,
     /// Events that came while a call was running whose record stands behind them.
     early_events: VecDeque<(u64, Vec<u8>)>,
+    /// Definitions, with the ticks at which they were written, that stand before a record that has not been read yet. Only that one
+    /// tells whether they were written in its call, or in an earlier call that has no record.
+    early_definitions: VecDeque<(u64, LaneDefinition)>,
     /// Whether the record that the cursor stands at has not been given yet.
     held: bool,
     /// Regions and states of the program's own that have begun and not ended.
@@ -185,6 +200,7 @@ impl<'a> Lane<'a> {
             open,
             event_payload: Vec::new(),
             early_events: VecDeque::new(),
+            early_definitions: VecDeque::new(),
             held: false,
             begun: Vec::new(),
             frames: FunctionStack::default(),
@@ -200,7 +216,7 @@ impl<'a> Lane<'a> {
                 let Some(function) = self.cursor.advance_to_matching_only() else {
                     break;
                 };
-                if record::is_call(function) && self.early_events.is_empty() {
+                if record::is_call(function) && self.has_nothing_early() {
                     self.call.is_matching_only = false;
                     self.latest_key = self.latest_key.max(self.cursor.record().start);
                     self.next = LaneStep::Start;
@@ -209,15 +225,20 @@ impl<'a> Lane<'a> {
             }
             self.call.is_matching_only = self.cursor.is_matching_only();
             let record = self.cursor.record();
-            if let Some((start, _)) = self.early_events.front()
-                && (record.is_call() && record.start > *start || is_outside(&record))
-            {
+            let event = (self.early_events.front())
+                .map(|(start, _)| *start)
+                .filter(|start| record.is_call() && record.start > *start || is_outside(&record));
+            let definition = (self.early_definitions.front())
+                .map(|(time, _)| *time)
+                .filter(|time| *time < record.start && is_step(&record));
+            if event.is_some() || definition.is_some() {
                 // They belong to a call that has no record.
                 self.held = true;
-                return self.next_event(LaneStep::Event);
+                return self.next_early(event, definition);
             }
             if record.is_call() {
                 self.latest_key = self.latest_key.max(record.start);
+                self.wait_for_call();
                 self.next = LaneStep::Start;
                 return Some(self.latest_key);
             }
@@ -227,18 +248,22 @@ impl<'a> Lane<'a> {
                 return Some(self.latest_key);
             }
             match record.function {
-                define::COMM => self
-                    .call
-                    .pending
-                    .extend(self.defined.next().map(|&id| LaneDefinition::Comm(id))),
+                define::COMM => {
+                    let time = record.start;
+                    if let Some(&id) = self.defined.next() {
+                        self.define(time, LaneDefinition::Comm(id));
+                    }
+                }
                 define::TYPE => {
                     if let Some(Definition::Type(t)) =
                         Definition::decode(define::TYPE, record.payload)
                     {
-                        self.call.pending.push(LaneDefinition::Type {
+                        let definition = LaneDefinition::Type {
                             handle: t.handle,
                             size: u64::try_from(t.size).ok(),
-                        });
+                        };
+                        let time = record.start;
+                        self.define(time, definition);
                     }
                 }
                 define::GROUP => {
@@ -276,15 +301,17 @@ impl<'a> Lane<'a> {
                 _ => {}
             }
         }
-        // A call that never ended has no record behind its events.
+        // A call that never ended has no record after its events and definitions.
         let began = self.open.map_or(u64::MAX, |open| open.start);
-        if self
-            .early_events
-            .front()
-            .is_some_and(|(start, _)| *start < began)
-        {
-            return self.next_event(LaneStep::Event);
+        let event = self.early_events.front().map(|(start, _)| *start);
+        let definition = self.early_definitions.front().map(|(time, _)| *time);
+        if let Some(step) = self.next_early(
+            event.filter(|start| *start < began),
+            definition.filter(|time| *time < began),
+        ) {
+            return Some(step);
         }
+        self.wait_for_call();
         // A call that was completed is in the records, too: then the process died before it could say that it is not open.
         if let Some(open) = self
             .open
@@ -326,6 +353,43 @@ impl<'a> Lane<'a> {
         self.latest_key = self.latest_key.max(start);
         self.next = next;
         Some(self.latest_key)
+    }
+
+    /// A definition was written at `time`. One without a time belongs to the next call.
+    fn define(&mut self, time: u64, definition: LaneDefinition) {
+        match time {
+            0 => self.call.pending.push(definition),
+            _ => self.early_definitions.push_back((time, definition)),
+        }
+    }
+
+    /// The definitions that are left were written in the call that the thread stands at.
+    fn wait_for_call(&mut self) {
+        let definitions = self.early_definitions.drain(..);
+        self.call.pending.extend(definitions.map(|(_, d)| d));
+    }
+
+    /// Goes to the first event or the first definition that waits: to the earlier one, by these times of theirs.
+    fn next_early(&mut self, event: Option<u64>, definition: Option<u64>) -> Option<u64> {
+        match (event, definition) {
+            (Some(event), definition) if definition.is_none_or(|time| event < time) => {
+                self.next_event(LaneStep::Event)
+            }
+            (_, Some(_)) => {
+                let (time, definition) = self.early_definitions.pop_front()?;
+                self.call.pending.push(definition);
+                self.latest_key = self.latest_key.max(time);
+                self.next = LaneStep::Define;
+                Some(self.latest_key)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether no event and no definition waits for what follows it.
+    #[inline]
+    fn has_nothing_early(&self) -> bool {
+        self.early_events.is_empty() && self.early_definitions.is_empty()
     }
 
     /// The record that the thread stands at, if no event waits for its turn and it is as it stands in its block.

@@ -108,6 +108,11 @@ impl<'a> RankExtract<'a> {
             self.core.scan.clock.ns(key)
         };
         match *next {
+            WalkStep::Define => {
+                if let Some(definition) = walk.take_early() {
+                    self.core.define(definition, walk.thread, ns, out);
+                }
+            }
             WalkStep::Start => self.core.start(walk, ns, out),
             WalkStep::Operation { inside } => self.core.operation(walk, inside, ns, out),
             WalkStep::Stop => self.core.stop(walk, ns, out),
@@ -133,6 +138,38 @@ impl<'a> RankContext<'a> {
         schema.plans.get(usize::from(call.function))
     }
 
+    /// A definition begins to count: one of a call that is not recorded, or of another call than the one that made it.
+    fn define(
+        &mut self,
+        definition: PendingDefinition,
+        thread: u32,
+        ns: i64,
+        out: &mut ReadyEvents,
+    ) {
+        match definition {
+            PendingDefinition::View(view) => {
+                if let Some((handle, view)) = self.handles.set_view(view.file, view) {
+                    put_view(handle, view, thread, ns, out);
+                }
+            }
+            PendingDefinition::LeftOut {
+                file,
+                collective,
+                outlasts,
+            } => {
+                let left_out = self.handles.left_out(file, collective, outlasts);
+                if let Some(left_out) = left_out {
+                    out.put(ns, thread, AttributionEventKind::LeftOut(left_out));
+                }
+            }
+            PendingDefinition::Type { handle, size } => {
+                self.library.set_type_size(handle, size);
+            }
+            PendingDefinition::Comm(id) => self.define_comm(id),
+            PendingDefinition::Position { .. } => {}
+        }
+    }
+
     fn start(&mut self, walk: &mut ThreadWalk<'_>, ns: i64, out: &mut ReadyEvents) {
         let Some(call) = walk.call() else {
             self.operations.begin(walk.thread, None);
@@ -147,44 +184,25 @@ impl<'a> RankContext<'a> {
             CallRole::File(FileCall::View { file, .. }) => p.handle(call.payload, file),
             _ => None,
         });
-        let mut pending = std::mem::take(&mut walk.pending);
+        let pending = std::mem::take(&mut walk.pending);
         let Some(call) = walk.call() else { return };
-        pending.retain(|pending| match *pending {
-            // A type that the call itself makes does not exist before the call ends.
-            PendingDefinition::Type { .. } if makes_type => true,
-            PendingDefinition::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
-            PendingDefinition::View(ref view) if Some(view.file) == own_view => true,
-            // It was set by a call that is not recorded.
-            PendingDefinition::View(ref view) => {
-                if let Some((handle, view)) = self.handles.set_view(view.file, view.clone()) {
-                    put_view(handle, view, thread, ns, out);
+        let mut in_call = Vec::new();
+        for definition in pending {
+            match definition {
+                // What the call itself makes or sets does not exist before the call ends.
+                PendingDefinition::Type { .. } if makes_type => in_call.push(definition),
+                PendingDefinition::Comm(id) if made.is_some() && self.handle_of(id) == made => {
+                    in_call.push(definition);
                 }
-                false
-            }
-            PendingDefinition::LeftOut {
-                file,
-                collective,
-                outlasts,
-            } => {
-                let left_out = self.handles.left_out(file, collective, outlasts);
-                if let Some(left_out) = left_out {
-                    out.put(ns, thread, AttributionEventKind::LeftOut(left_out));
+                PendingDefinition::View(ref view) if Some(view.file) == own_view => {
+                    in_call.push(definition);
                 }
-                false
+                PendingDefinition::Position { file, etypes } => {
+                    recorded_position = Some((file, etypes));
+                }
+                definition => self.define(definition, thread, ns, out),
             }
-            PendingDefinition::Position { file, etypes } => {
-                recorded_position = Some((file, etypes));
-                false
-            }
-            PendingDefinition::Type { handle, size } => {
-                self.library.set_type_size(handle, size);
-                false
-            }
-            PendingDefinition::Comm(id) => {
-                self.define_comm(id);
-                false
-            }
-        });
+        }
         let mut named = None;
         match plan.map(|p| (p, p.role)) {
             Some((plan, CallRole::Access { io, file })) => {
@@ -243,7 +261,7 @@ impl<'a> RankContext<'a> {
             opens,
         };
         self.operations.begin(thread, Some(beginning));
-        walk.pending = pending;
+        walk.pending = in_call;
     }
 
     fn operation(

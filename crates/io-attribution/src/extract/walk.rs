@@ -4,6 +4,7 @@ use blockfile::define::{self, Definition, FileView, OpenFileDefinition};
 use blockfile::file::{OpenCall, ThreadBlocks};
 use blockfile::operation::{Effect, OUTSIDE, OperationRecord, kind};
 use blockfile::record::Record;
+use std::collections::VecDeque;
 use unify::comms::CommId;
 use unify::timeline::Cursor;
 
@@ -29,6 +30,8 @@ pub(super) enum PendingDefinition {
 /// Next step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkStep {
+    /// What a call that is not recorded has made or set begins to count: [`ThreadWalk::take_early`].
+    Define,
     /// The call begins.
     Start,
     /// An operation has ended, or one that [`comes_at_start`] begins; [`ThreadWalk::operation`].
@@ -67,8 +70,10 @@ pub(super) struct ThreadWalk<'a> {
     skip: u64,
     /// Records in front of the call that `behind` has still to give.
     left: u64,
-    /// Definitions in front of the call.
+    /// Definitions written in the call.
     pub pending: Vec<PendingDefinition>,
+    /// Definitions in front of the call that were written before it began, with the ticks of that.
+    early: VecDeque<(u64, PendingDefinition)>,
     /// Files that descriptors stand for when the next operation happens.
     pub files: Vec<OpenFileDefinition>,
     defined: std::slice::Iter<'a, CommId>,
@@ -98,6 +103,7 @@ impl<'a> ThreadWalk<'a> {
             skip: 0,
             left: 0,
             pending: Vec::new(),
+            early: VecDeque::new(),
             files: Vec::new(),
             defined: defined.iter(),
             open: thread.open_call(),
@@ -143,8 +149,28 @@ impl<'a> ThreadWalk<'a> {
             }
             records += 1;
             any |= record.is_operation() || record.function == define::FILE;
-            Self::define(&mut self.pending, &mut self.defined, &record);
+            let definition = Self::definition(&mut self.defined, &record);
+            let time = record.start;
+            match definition {
+                // It tells where the next call begins. A definition without a time belongs to that call, too.
+                Some(definition @ PendingDefinition::Position { .. }) => {
+                    self.pending.push(definition);
+                }
+                Some(definition) if time == 0 => self.pending.push(definition),
+                Some(definition) => self.early.push_back((time, definition)),
+                None => {}
+            }
         };
+        let start = match self.state {
+            CallAhead::Call => self.ahead.record().start,
+            CallAhead::Open(open) => open.start,
+            CallAhead::End => u64::MAX,
+        };
+        let before = self.early.iter().take_while(|(time, _)| *time < start);
+        let before = before.count();
+        let in_call = self.early.drain(before..);
+        self.pending
+            .extend(in_call.map(|(_, definition)| definition));
         if any {
             for _ in 0..self.skip {
                 self.behind.advance();
@@ -159,43 +185,48 @@ impl<'a> ThreadWalk<'a> {
         self.settle()
     }
 
-    fn define(
-        pending: &mut Vec<PendingDefinition>,
+    /// The definition that a record is, if one has to know of it.
+    fn definition(
         defined: &mut std::slice::Iter<'a, CommId>,
         record: &Record<'_>,
-    ) {
+    ) -> Option<PendingDefinition> {
         match record.function {
-            define::COMM => pending.extend(defined.next().map(|&id| PendingDefinition::Comm(id))),
+            define::COMM => defined.next().map(|&id| PendingDefinition::Comm(id)),
             define::TYPE | define::VIEW | define::POSITION | define::LEFT_OUT => {
-                pending.extend(match Definition::decode(record.function, record.payload) {
-                    Some(Definition::Type(t)) => Some(PendingDefinition::Type {
+                match Definition::decode(record.function, record.payload)? {
+                    Definition::Type(t) => Some(PendingDefinition::Type {
                         handle: t.handle,
                         size: u64::try_from(t.size).ok(),
                     }),
-                    Some(Definition::View(view)) => Some(PendingDefinition::View(view)),
-                    Some(Definition::Position { file, etypes }) => {
+                    Definition::View(view) => Some(PendingDefinition::View(view)),
+                    Definition::Position { file, etypes } => {
                         Some(PendingDefinition::Position { file, etypes })
                     }
-                    Some(Definition::LeftOut {
+                    Definition::LeftOut {
                         file,
                         collective,
                         outlasts,
-                    }) => Some(PendingDefinition::LeftOut {
+                    } => Some(PendingDefinition::LeftOut {
                         file,
                         collective,
                         outlasts,
                     }),
                     _ => None,
-                });
+                }
             }
-            _ => {}
+            _ => None,
         }
+    }
+
+    /// The definition that [`WalkStep::Define`] is about.
+    pub fn take_early(&mut self) -> Option<PendingDefinition> {
+        self.early.pop_front().map(|(_, definition)| definition)
     }
 
     /// AttributionEventKind happens after that which has just been dealt with.
     pub fn after(&mut self, done: WalkStep) -> Option<(u64, WalkStep)> {
         match done {
-            WalkStep::Start => {}
+            WalkStep::Define | WalkStep::Start => {}
             WalkStep::Operation { inside } => {
                 self.inside += u64::from(inside);
                 self.pass();
@@ -224,6 +255,13 @@ impl<'a> ThreadWalk<'a> {
         while self.left > 0 {
             let record = self.behind.record();
             if record.is_operation() {
+                let ticks = match comes_at_start(&record) {
+                    true => record.start,
+                    false => record.stop(),
+                };
+                if let Some(&(time, _)) = self.early.front().filter(|(time, _)| *time <= ticks) {
+                    return self.at(time, WalkStep::Define);
+                }
                 let inside = Some(record.call) == number
                     && OperationRecord::decode(record.payload)
                         .is_some_and(|o| o.flags & OUTSIDE == 0);
@@ -231,10 +269,6 @@ impl<'a> ThreadWalk<'a> {
                     self.begun = true;
                     return self.at(start, WalkStep::Start);
                 }
-                let ticks = match comes_at_start(&record) {
-                    true => record.start,
-                    false => record.stop(),
-                };
                 return self.at(ticks, WalkStep::Operation { inside });
             }
             if record.function == define::FILE
@@ -244,6 +278,9 @@ impl<'a> ThreadWalk<'a> {
                 self.files.push(file);
             }
             self.pass();
+        }
+        if let Some(&(time, _)) = self.early.front() {
+            return self.at(time, WalkStep::Define);
         }
         number?;
         if !self.begun {

@@ -2,6 +2,7 @@
 
 mod annotations;
 mod clog2;
+mod definitions;
 mod dumpi;
 mod dumpi_golden;
 mod dumpi_random;

@@ -1,6 +1,7 @@
 //! Several handles of one file, each with collective accesses of its own.
 
 use crate::io::ranks::*;
+use blockfile::define::{self, Definition, FileView};
 use blockfile::operation as op;
 use std::collections::BTreeSet;
 
@@ -44,4 +45,31 @@ fn accesses_by_two_handles_of_a_file_are_two() {
     let numbers: Vec<_> = numbers.map(|number| number.expect("a number")).collect();
     assert_eq!(numbers[..3], numbers[3..]);
     assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 3);
+}
+
+/// Thread 0 sets a view by a call that is not recorded. Thread 1 writes before thread 0 calls again: MPI counts its offset in that view.
+#[test]
+fn a_view_set_without_a_record_counts_for_other_threads() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    let view = Definition::View(FileView {
+        file: FH,
+        displacement: 1000,
+        etype: 1,
+        extent: 1,
+        size: 1,
+        runs: runs_of(&[(0, 1)]),
+        ..FileView::default()
+    });
+    rank.b.record(define::VIEW, 2000, 0, &view.encode());
+    rank.b.now = 9000;
+    rank.call("MPI_Barrier", &[V::H(WORLD)]);
+    rank.b.threads.push(Vec::new());
+    rank.b.thread = 1;
+    rank.b.now = 3000;
+    rank.transfer(10, op::PWRITE, 7, 1000, 10);
+    let call = rank.access_at("MPI_File_write_at", FH, 0, 10);
+    let found = Found::of(&[rank]);
+    assert_eq!(found.calls[&call].bounding_extent, Some((1000, 1010)));
+    assert_eq!(found.carried()[0].3, [(call, 10)]);
 }
