@@ -1,6 +1,7 @@
 //! Groups of data accesses that belong together, their transfers, and whose bytes the transfers moved (rules 4 to 8).
 
 use super::link::CauseLink;
+use super::open_accesses::AskedBytes;
 use super::overwritten::OverwrittenBytes;
 use super::resolved::{CallCredit, TransferShare};
 use crate::event;
@@ -107,6 +108,17 @@ impl GroupMember {
     fn overlap(&self, range: (u64, u64)) -> (u64, u64) {
         let ranges = self.ranges.as_ref();
         ranges.map_or((0, 0), |r| r.overlap(range.0, range.1))
+    }
+
+    /// Where the bytes are that the call asks for.
+    pub fn asked(&self) -> AskedBytes {
+        match &self.ranges {
+            Some(ranges) if ranges.is_exact() => (ranges.bounding_extent())
+                .map_or(AskedBytes::None, |(low, high)| {
+                    AskedBytes::Within(low, high)
+                }),
+            _ => AskedBytes::Unknown,
+        }
     }
 
     /// Whether it is known to the byte what the call asked for.

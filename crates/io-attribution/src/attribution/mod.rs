@@ -12,6 +12,7 @@ mod files;
 mod give;
 mod group;
 mod link;
+mod open_accesses;
 mod out;
 mod overwritten;
 mod pages;
@@ -28,8 +29,9 @@ use super::record::{Actor, FileRole, Lane, PicturePoint};
 use below::LowerLayers;
 use group::{AccessGroup, GroupMember, Transfer};
 use link::CauseLink;
+use open_accesses::{AskedBytes, Key, OpenAccess};
 use out::{RecordOutput, RecordSink};
-use process::{Key, OpenAccess, RankState};
+use process::RankState;
 use resolved::{ResolvedOperation, TransferShare};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -194,15 +196,6 @@ impl<'t> Attributor<'t> {
             };
         }
         let collective = access.sequence.unwrap_or(0);
-        process.begun.push(OpenAccess {
-            key,
-            call: access.call,
-            handle: number,
-            file,
-            writes: access.writes,
-            outlasts: access.outlasts,
-            start: access.start,
-        });
         let function = self.table.functions.get(usize::from(access.function));
         let place = PicturePoint {
             lane: Lane {
@@ -212,7 +205,8 @@ impl<'t> Attributor<'t> {
             },
             ns: access.start,
         };
-        let outlasts = access.outlasts;
+        let (call, start) = (access.call, access.start);
+        let (writes, outlasts) = (access.writes, access.outlasts);
         let member = GroupMember::new(
             access,
             function.map_or_else(Arc::default, |f| f.name.as_str().into()),
@@ -222,6 +216,21 @@ impl<'t> Attributor<'t> {
             file,
             handle.layout.clone(),
         );
+        // Of a collective access, others may ask for more, now or later.
+        let asked = match key {
+            Key::Single(_) => member.asked(),
+            Key::Collective(..) => AskedBytes::Unknown,
+        };
+        process.begun.begin(OpenAccess {
+            key,
+            call,
+            handle: number,
+            file,
+            writes,
+            outlasts,
+            start,
+            asked,
+        });
         let (expected, missing) = match key {
             Key::Collective(file, number) => {
                 let left_out = self.left_out.get(&file).map_or(&[][..], Vec::as_slice);
@@ -293,7 +302,7 @@ impl<'t> Attributor<'t> {
         put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
-        let Some(begun) = process.completed(call) else {
+        let Some(begun) = process.begun.complete(call) else {
             return Ok(());
         };
         let Some(group) = self.groups.get_mut(&begun.key) else {
@@ -317,12 +326,7 @@ impl<'t> Attributor<'t> {
         let Some(closed) = process.handles.remove(&handle) else {
             return Ok(());
         };
-        let left: Vec<Key> = process
-            .begun
-            .extract_if(.., |b| b.handle == handle)
-            .map(|b| b.key)
-            .collect();
-        for key in left {
+        for OpenAccess { key, .. } in process.begun.close(handle) {
             if matches!(key, Key::Single(_)) {
                 self.close(key, put)?;
             }
@@ -417,7 +421,7 @@ impl<'t> Attributor<'t> {
         let function = self.table.functions.get(usize::from(inside.function));
         let process = self.processes.get(&rank);
         function.is_some_and(|f| f.io.is_some_and(|io| io.phase != Phase::End))
-            && process.is_none_or(|p| p.begun.iter().all(|b| b.call != inside.call))
+            && process.is_none_or(|p| p.begun.of_call(inside.call).is_none())
     }
 
     /// Notes what is read in accesses that write, to be changed and written back.
@@ -431,11 +435,10 @@ impl<'t> Attributor<'t> {
         let (Some(process), Some(inside)) = (self.processes.get(&rank), operation.inside) else {
             return;
         };
-        let its = process
-            .begun
-            .iter()
-            .filter(|b| b.writes && b.file == seen.file && (b.call == inside.call || b.outlasts));
-        for begun in its {
+        let own = process.begun.of_call(inside.call);
+        let own = own.filter(|b| b.writes && b.file == seen.file && !b.outlasts);
+        let others = process.begun.outlasting_writes(seen.file);
+        for begun in own.into_iter().chain(others) {
             if let Some(group) = self.groups.get_mut(&begun.key).filter(|g| !g.at_once) {
                 group.read.entry(rank).or_default().add(range.0, range.1);
             }
@@ -465,24 +468,19 @@ impl<'t> Attributor<'t> {
     ) -> Option<Key> {
         let process = self.processes.get(&rank)?;
         let inside = operation.inside?;
-        let of_file = |b: &&OpenAccess| {
-            let handle = seen.handle.is_none_or(|h| h == b.handle);
-            b.writes == writes && b.file == seen.file && (handle || b.call == inside.call)
-        };
-        let mine = process.begun.iter().filter(of_file);
         // The access in which it happens comes first.
-        let own = mine.clone().find(|b| b.call == inside.call);
-        let others =
-            mine.filter(|b| b.outlasts && b.call != inside.call && b.start <= operation.start);
-        let mut candidates = own.into_iter().chain(others).map(|b| b.key);
-        let first = candidates.next()?;
-        let Some(second) = candidates.next() else {
+        let own = process.begun.of_call(inside.call);
+        let own = own.filter(|b| b.writes == writes && b.file == seen.file);
+        let others = process
+            .begun
+            .outlasting((seen.file, writes), seen.handle, range)
+            .filter(|b| b.call != inside.call && b.start <= operation.start);
+        let candidates: Vec<Key> = own.into_iter().chain(others).map(|b| b.key).collect();
+        let first = *candidates.first()?;
+        if candidates.len() == 1 {
             return Some(first);
-        };
-        let all = || {
-            let rest = candidates.clone();
-            [first, second].into_iter().chain(rest)
-        };
+        }
+        let all = || candidates.iter().copied();
         let asks = |key: Key| self.groups.get(&key).map_or((0, 0), |g| g.asks_for(range));
         let unknown = |key: Key| self.groups.get(&key).is_some_and(AccessGroup::has_unknown);
         let most = |bytes: &dyn Fn(Key) -> u64| {

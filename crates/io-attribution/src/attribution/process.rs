@@ -1,20 +1,12 @@
 //! State of a rank during the attribution: its open files, and the accesses that are not complete.
 
+use super::open_accesses::OpenAccesses;
 use crate::event::{OpenedHandle, ViewPart};
 use crate::ranges::ViewLayout;
 use crate::record::FileRole;
 use blockfile::define::FileView;
 use std::sync::Arc;
 use trace_model::hash::Map;
-
-/// Key of a group of accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
-    /// The calls of all processes that opened the file together: key of the file handle, number of the access.
-    Collective(u128, u64),
-    /// One call alone.
-    Single(u64),
-}
 
 /// An open MPI_File of a rank.
 #[derive(Debug)]
@@ -37,26 +29,12 @@ pub(super) struct DescriptorFile {
     pub handle: Option<u32>,
 }
 
-/// An access that has begun and is not complete.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OpenAccess {
-    pub key: Key,
-    pub call: u64,
-    pub handle: u32,
-    pub file: u32,
-    pub writes: bool,
-    /// Whether work may go on in other calls.
-    pub outlasts: bool,
-    pub start: i64,
-}
-
 /// Open files and incomplete accesses of one rank.
 #[derive(Debug, Default)]
 pub(super) struct RankState {
     pub handles: Map<u32, FileHandle>,
     pub seen: Map<u32, DescriptorFile>,
-    /// Accesses that are not complete, in order of their start.
-    pub begun: Vec<OpenAccess>,
+    pub begun: OpenAccesses,
 }
 
 impl RankState {
@@ -104,11 +82,5 @@ impl RankState {
     /// Whether the library puts aside what is written to this handle by the shared file pointer.
     pub fn puts_off(&self, handle: u32) -> bool {
         self.handles.get(&handle).is_some_and(|h| h.puts_off)
-    }
-
-    /// An access is complete.
-    pub fn completed(&mut self, call: u64) -> Option<OpenAccess> {
-        let place = self.begun.iter().position(|b| b.call == call)?;
-        Some(self.begun.remove(place))
     }
 }
