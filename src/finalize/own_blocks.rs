@@ -93,6 +93,7 @@ fn empty_file(world: &World) -> Vec<u8> {
         lost: AtomicU64::new(0),
         run: AtomicU64::new(world.run),
         dropped: AtomicU64::new(0),
+        lost_since: AtomicU64::new(0),
     };
     let mut file = vec![0; BLOCK_SIZE];
     // SAFETY: a header consists of numbers, and the file is longer.

@@ -7,7 +7,7 @@ use crate::thread::callids::callid;
 use crate::thread::current::set_current;
 use crate::thread::polls::PollRow;
 use crate::thread::program_functions::ProgramFunctions;
-use crate::thread::records::{begin_block, private_block, reserve_calls};
+use crate::thread::records::{begin_block, lost_from, private_block, reserve_calls};
 use crate::thread::registry;
 use crate::thread::retire;
 use crate::thread::state::{Thread, ThreadArena};
@@ -102,6 +102,9 @@ fn begin(store: &'static BlockStore, anywhere: bool, describe: fn(&mut Thread)) 
     t.discarding = block.is_none();
     t.block = block.unwrap_or_else(|| private_block(t));
     reserve_calls(t);
+    if t.discarding {
+        lost_from(store, clock::now());
+    }
     begin_block(t, clock::now(), t.next_call, (0, 0, 0));
     registry::register(t);
     set_current(t);

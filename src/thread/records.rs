@@ -1,7 +1,7 @@
 //! Records in a thread's block: room for them, a new block when it is full, and those that are larger than a block. All of it is
 //! off the hot path, which is in [`crate::call`].
 
-use crate::blocks::{Block, memory};
+use crate::blocks::{Block, BlockStore, memory};
 use crate::platform::clock;
 use crate::thread::callids;
 use crate::thread::state::Thread;
@@ -101,6 +101,10 @@ fn change_block(t: &mut Thread, now: u64, call: u64) {
         t.store.put_full(t.block);
     }
     t.discarding = next.is_none();
+    if t.discarding {
+        let is_open = open.0 != 0;
+        lost_from(t.store, if is_open { open.1.min(now) } else { now });
+    }
     t.block = next.unwrap_or_else(|| private_block(t));
     // A definition has the number of the next call, and the record of the running one may follow it.
     begin_block(t, now, call.min(t.next_call.saturating_sub(1)), open);
@@ -142,6 +146,15 @@ pub fn private_block(t: &mut Thread) -> Block {
         });
         Block::at(memory.cast::<BlockHeader>())
     })
+}
+
+/// Notes in the header of the file that records may be missing from this time on, or from before: which messages belong together
+/// is not told by their order then.
+pub fn lost_from(store: &BlockStore, time: u64) {
+    let is_earlier = |since: u64| (since == 0 || time < since).then_some(time.max(1));
+    let since = &store.header().lost_since;
+    // It fails where an earlier time stands there.
+    let _ = since.fetch_update(Relaxed, Relaxed, is_earlier);
 }
 
 /// Counts the records of the private block as lost.

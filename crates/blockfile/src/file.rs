@@ -58,6 +58,9 @@ pub struct BlockFileInfo {
     pub run: u64,
     /// Calls that were recorded and given up for newer ones.
     pub dropped: u64,
+    /// Time from which on records may be missing that were not kept, ticks: 0 if some are missing and the file does not say since when,
+    /// `None` if all were kept.
+    pub lost_since: Option<u64>,
 }
 
 /// A call that was running when the process died.
@@ -196,6 +199,10 @@ impl<'a> BlockFile<'a> {
             lost: long(at::F_LOST)?,
             run: long(at::F_RUN)?,
             dropped: long(at::F_DROPPED)?,
+            lost_since: match (long(at::F_LOST_SINCE)?, long(at::F_LOST)?) {
+                (0, 0) => None,
+                (since, _) => Some(since),
+            },
         };
         let mut by_thread: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
         let mut pinned = Vec::new();
@@ -289,6 +296,7 @@ impl<'a> BlockFile<'a> {
             info.run,
             info.lost,
             info.dropped,
+            info.lost_since.unwrap_or(u64::MAX),
             u64::from(info.pid),
             u64::from(info.size),
             u64::from(info.ended),

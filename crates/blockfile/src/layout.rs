@@ -109,6 +109,9 @@ pub struct FileHeader {
     pub run: AtomicU64,
     /// Calls that were recorded and given up for newer ones.
     pub dropped: AtomicU64,
+    /// Time from which on records may be missing that could not be kept, ticks; 0 where none is missing, and in files of recorders
+    /// that did not tell it.
+    pub lost_since: AtomicU64,
 }
 
 /// How a process ended: values of [`FileHeader::ended`].
@@ -191,6 +194,7 @@ pub mod at {
     pub const F_LOST: usize = offset_of!(FileHeader, lost);
     pub const F_RUN: usize = offset_of!(FileHeader, run);
     pub const F_DROPPED: usize = offset_of!(FileHeader, dropped);
+    pub const F_LOST_SINCE: usize = offset_of!(FileHeader, lost_since);
     pub const B_THREAD: usize = offset_of!(BlockHeader, thread);
     pub const B_SEQUENCE: usize = offset_of!(BlockHeader, sequence);
     pub const B_COMMITTED: usize = offset_of!(BlockHeader, committed);

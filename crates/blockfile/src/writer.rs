@@ -103,6 +103,7 @@ impl BlockFileWriter {
             lost: AtomicU64::new(0),
             run: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
+            lost_since: AtomicU64::new(0),
         };
         // SAFETY: the mapping is larger, suitably aligned, and seen by nobody else yet.
         unsafe { shared.header().cast_mut().write(header) };

@@ -33,6 +33,8 @@ pub struct MergeStream<'a> {
     /// Next step of each thread, the earliest on top.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     walk: ProcessWalk<'a>,
+    /// Time from which on records may be missing that could not be kept, ticks, until the walk has come to it.
+    lost_since: Option<u64>,
     given: usize,
     finished: bool,
 }
@@ -58,6 +60,7 @@ impl<'a> MergeStream<'a> {
             lanes: Vec::new(),
             next: BinaryHeap::new(),
             walk: core,
+            lost_since: scan.info.lost_since,
             given: 0,
             finished: false,
         };
@@ -133,7 +136,12 @@ impl<'a> MergeStream<'a> {
             self.walk.out.clear();
             self.step();
         }
-        self.walk.counts.unwrap_or_default()
+        let mut counts = self.walk.counts.unwrap_or_default();
+        if self.walk.scan.info.lost_since.is_some() {
+            // Nothing tells how many of the last ones are missing, so none can be counted from the end.
+            counts.cut();
+        }
+        counts
     }
 
     /// Makes sure that there is a record to give.
@@ -153,7 +161,7 @@ impl<'a> MergeStream<'a> {
     /// The next thing that happens in any thread.
     #[inline]
     fn step(&mut self) {
-        let is_alone = self.lanes.len() == 1;
+        let is_alone = self.lanes.len() == 1 && self.lost_since.is_none();
         let Some(mut top) = self.next.peek_mut() else {
             self.walk.close_user(&mut self.lanes);
             self.walk.close_log();
@@ -161,6 +169,10 @@ impl<'a> MergeStream<'a> {
             return;
         };
         let Reverse((key, i)) = *top;
+        if self.lost_since.is_some_and(|since| key >= since) {
+            self.lost_since = None;
+            self.walk.cut();
+        }
         let Some(lane) = self.lanes.get_mut(i) else {
             PeekMut::pop(top);
             return;

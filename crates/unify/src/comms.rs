@@ -321,6 +321,7 @@ mod tests {
             lost: 0,
             run: 77,
             dropped: 0,
+            lost_since: None,
         }
     }
 

@@ -148,7 +148,7 @@ impl Scan {
             ignored: 0,
             skipped: 0,
             matching_only_calls: 0,
-            is_cut: info.dropped > 0,
+            is_cut: info.dropped > 0 || info.lost_since.is_some(),
             lost: info.lost,
             lost_reasons: Vec::new(),
             entered: RecordedFunctions::default(),

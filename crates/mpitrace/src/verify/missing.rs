@@ -21,7 +21,7 @@ pub(super) fn say_what_is_missing(
     }
     if scans
         .iter()
-        .any(|scan| scan.lost > 0 || scan.info.dropped > 0)
+        .any(|scan| scan.lost > 0 || scan.info.lost_since.is_some() || scan.info.dropped > 0)
     {
         pass.leave_out_many("calls were lost or given up for newer ones");
     } else if scans.iter().any(|scan| scan.is_cut) {
