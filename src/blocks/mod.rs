@@ -12,9 +12,11 @@
 pub(crate) mod block;
 mod held_file;
 pub(crate) mod maps;
+mod other_process;
 pub(crate) mod own;
 pub(crate) mod store;
 
 pub use block::Block;
 pub use maps::memory;
+pub use other_process::OtherProcess;
 pub use store::{BlockStore, StoreContents};

@@ -1,6 +1,7 @@
 //! Finding out without MPI which ranks of this host have a recorder: each process of the same start of the launcher is looked at
 //! in /proc. Used when a rank does not come to the merge: one that has no recorder never will.
 
+use crate::blocks::OtherProcess;
 use crate::platform::job;
 use crate::platform::launcher::{self, ProcessEnvironment};
 use crate::platform::mark;
@@ -97,30 +98,29 @@ fn is_of_other_launcher(size: u32) -> bool {
     launcher::size().is_some_and(|counted| counted != size)
 }
 
-/// Number of processes that the launcher has started on this host, of `size` ranks of MPI_COMM_WORLD, if `folder` holds the block files of as many: all of them
-/// have a recorder then. A quick answer, which spares the look at every process.
-pub fn all_with_block_files(folder: &Path, size: u32) -> Option<u32> {
+/// Number of processes that the launcher has started on this host, of `size` ranks of MPI_COMM_WORLD, if `folder` holds the block files of as many of
+/// this `run`: all of them have a recorder then. A quick answer, which spares the look at every process.
+pub fn all_with_block_files(folder: &Path, size: u32, run: u64) -> Option<u32> {
     if is_of_other_launcher(size) {
         return None;
     }
     let expected = ProcessEnvironment::Own.local_size()?;
-    let is_alive = |pid: &str| Path::new("/proc").join(pid).exists();
-    let ranks = with_block_files(folder, is_alive);
+    let is_alive = |pid: u32| Path::new("/proc").join(pid.to_string()).exists();
+    let ranks = with_block_files(folder, run, is_alive);
     (ranks.len() >= expected as usize).then_some(expected)
 }
 
-/// Ranks that have a block file in `folder`, of processes whose ID `is_wanted`.
-pub fn with_block_files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<u32> {
+/// Ranks of this `run` that have a block file in `folder`, of processes whose ID `is_wanted`. The folder may have files of other runs. Without an
+/// identity of the run, which is 0 then, nothing tells whose they are: there is none.
+pub fn with_block_files(folder: &Path, run: u64, is_wanted: impl Fn(u32) -> bool) -> BTreeSet<u32> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     names
         .filter_map(|entry| {
             let name = entry.file_name();
-            let name = name.to_str()?.strip_prefix("libtrace.")?;
-            let name = name.strip_suffix(".blocks")?;
-            // The program's name may have dots: rank and process come last.
-            let mut words = name.rsplit('.');
-            let (pid, rank) = (words.next()?, words.next()?.parse().ok()?);
-            is_wanted(pid).then_some(rank)
+            let is_block_file =
+                name.to_str()?.starts_with("libtrace.") && name.to_str()?.ends_with(".blocks");
+            let found = OtherProcess::read(&entry.path()).filter(|_| is_block_file && run != 0)?;
+            (found.run == run && is_wanted(found.pid)).then_some(found.rank)
         })
         .collect()
 }
@@ -150,6 +150,8 @@ fn recorder(maps: &str) -> NeighbourRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blockfile::layout::{FILE_MAGIC, FileHeader};
+    use std::mem::offset_of;
 
     #[test]
     fn ranks_that_are_not_seen_to_record_are_uncertain() {
@@ -164,6 +166,29 @@ mod tests {
         assert_eq!(neighbours.uncertain(6), (4, vec![1, 2]));
         assert_eq!(neighbours.uncertain(1), (0, vec![]));
         assert!(!neighbours.all_wait(1));
+    }
+
+    #[test]
+    fn block_files_of_other_runs_do_not_count() {
+        let folder = std::env::temp_dir().join(format!("neighbours-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&folder));
+        std::fs::create_dir(&folder).unwrap();
+        for (rank, pid, run) in [(0_u32, 11_u32, 7_u64), (1, 12, 8), (2, 13, 7), (3, 14, 0)] {
+            let mut header = vec![0; size_of::<FileHeader>()];
+            let mut put =
+                |at: usize, value: &[u8]| header[at..at + value.len()].copy_from_slice(value);
+            put(0, &FILE_MAGIC);
+            put(offset_of!(FileHeader, rank), &rank.to_ne_bytes());
+            put(offset_of!(FileHeader, pid), &pid.to_ne_bytes());
+            put(offset_of!(FileHeader, run), &run.to_ne_bytes());
+            let name = format!("libtrace.a.b.{rank}.{pid}.blocks");
+            std::fs::write(folder.join(name), header).unwrap();
+        }
+        let ranks = |run| Vec::from_iter(with_block_files(&folder, run, |pid| pid != 13));
+        assert_eq!(ranks(7), [0]);
+        assert_eq!(ranks(8), [1]);
+        assert_eq!(ranks(0), [0; 0]);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

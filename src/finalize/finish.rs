@@ -633,8 +633,8 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
     let partners = u64::from(world.size.max(1).ilog2());
     let is_starved = !memory::address_space_leaves(MIN_BYTES_OF_PARTNER * partners);
     let folder = own::store().and_then(|store| store.path().parent());
-    let expected =
-        folder.and_then(|folder| neighbours::all_with_block_files(folder, world.size as u32));
+    let expected = folder
+        .and_then(|folder| neighbours::all_with_block_files(folder, world.size as u32, world.run));
     let starved = if let (Some(folder), Some(expected)) = (folder, expected) {
         let progress = meeting::MpiProgress::of(world.rank);
         let meanwhile = || progress.make();

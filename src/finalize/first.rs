@@ -1,45 +1,16 @@
 //! Who says what concerns many ranks of a run: of thousands of ranks that end alike, one says it for all whose block files lie in the
 //! same folder. Nothing is sent between the ranks for that: the headers of the block files tell how their processes have ended.
 
-use crate::blocks::BlockStore;
+use crate::blocks::{BlockStore, OtherProcess};
 use crate::platform::clock;
-use blockfile::layout::{FILE_MAGIC, FileHeader};
 use std::fs::File;
-use std::io::Read;
-use std::mem::offset_of;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use trace_model::files;
 
 /// Most tries to lock the folder, a millisecond apart, while another rank looks into it.
 const MAX_LOCK_TRIES: u32 = 50;
-
-/// Rank and end of a process, from the header of its block file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct OtherProcess {
-    rank: u32,
-    pid: u32,
-    run: u64,
-    ended: u32,
-}
-
-impl OtherProcess {
-    fn read(path: &Path) -> Option<OtherProcess> {
-        let mut bytes = [0; size_of::<FileHeader>()];
-        files::open_found(path).ok()?.read_exact(&mut bytes).ok()?;
-        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-        let is_one = bytes.starts_with(&FILE_MAGIC);
-        is_one.then_some(OtherProcess {
-            rank: word(offset_of!(FileHeader, rank))?,
-            pid: word(offset_of!(FileHeader, pid))?,
-            run: long(offset_of!(FileHeader, run))?,
-            ended: word(offset_of!(FileHeader, ended))?,
-        })
-    }
-}
 
 /// Processes of this run, other than this one, whose block files lie in the same folder as this one's.
 fn others(store: &BlockStore) -> impl Iterator<Item = OtherProcess> {
