@@ -296,6 +296,7 @@ fn own_part(
     RankSummary {
         named: scan.named.iter().map(|(_, name)| name.to_owned()).collect(),
         first_ns: scan.first_ns().unwrap_or(i64::MAX),
+        began_ns: scan.began_ns().unwrap_or(i64::MAX),
         threads: scan.threads.max(1),
         width: scan.width(),
         calls: scan.calls,
@@ -457,7 +458,7 @@ impl AllRanks<'_> {
             table: self.table,
         };
         let comms = self.gids.table().0.len();
-        let base = operations::base(preamble, self.whole.first_ns, comms);
+        let base = operations::base(preamble, self.whole.zero_ns(), comms);
         let own = EventExtract::new(self.file, self.scan, schema);
         operations.draw(own, base).map_err(said)
     }
@@ -515,7 +516,7 @@ impl AllRanks<'_> {
         let settings = StreamSettings {
             ranks: whole.width,
             threads: whole.threads,
-            zero_ns: whole.first_ns,
+            zero_ns: whole.zero_ns(),
             open_until_ns: None,
             drawn_endpoints: reading.drawn_endpoints.as_ref(),
             describe: (self.zero.world.rank == 0).then_some(&whole.functions),
@@ -553,7 +554,7 @@ impl AllRanks<'_> {
         }
         let mut outputs = (world.rank == 0).then(|| SharedOutputs::new(plan.clone()));
         let slice_settings = SliceSettings {
-            zero_ns: whole.first_ns,
+            zero_ns: whole.zero_ns(),
             tree: plan.tree_options(),
             clog2_block: if plan.clog2 {
                 plan.preamble.block_size

@@ -53,8 +53,10 @@ impl TextOfRank {
 /// Summary of a rank, then of a part of the tree, then of the whole run.
 #[derive(Clone, Debug, Default)]
 pub struct RankSummary {
-    /// Start of the first call, ns on rank 0's clock.
+    /// Start of the first call, ns on rank 0's clock; `i64::MAX` without calls.
     pub first_ns: i64,
+    /// First reading of a process's own clocks, ns on rank 0's clock; `i64::MAX` if there is none.
+    pub began_ns: i64,
     /// Largest number of threads of a rank.
     pub threads: u32,
     /// Members of the largest communicator.
@@ -123,10 +125,20 @@ fn text(b: &mut ByteCursor<'_>) -> Option<String> {
 }
 
 impl RankSummary {
+    /// Time zero of the trace, ns on rank 0's clock: the start of the first call, and of a run without calls the time at which its first process began.
+    pub fn zero_ns(&self) -> i64 {
+        match (self.first_ns, self.began_ns) {
+            (i64::MAX, i64::MAX) => 0,
+            (i64::MAX, began) => began,
+            (first, _) => first,
+        }
+    }
+
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let numbers = [
             self.first_ns as u64,
+            self.began_ns as u64,
             self.threads.into(),
             self.width.into(),
             self.calls,
@@ -182,6 +194,7 @@ impl RankSummary {
         let b = &mut ByteCursor::new(bytes);
         let mut part = RankSummary {
             first_ns: b.i64()?,
+            began_ns: b.i64()?,
             threads: b.u64()? as u32,
             width: b.u64()? as u32,
             calls: b.u64()?,
@@ -235,6 +248,7 @@ impl RankSummary {
     /// Joins what a child knows.
     fn join(&mut self, child: RankSummary) {
         self.first_ns = self.first_ns.min(child.first_ns);
+        self.began_ns = self.began_ns.min(child.began_ns);
         self.threads = self.threads.max(child.threads);
         self.width = self.width.max(child.width);
         self.calls += child.calls;
@@ -366,6 +380,27 @@ mod tests {
             own.join(RankSummary::decode(&bytes).unwrap());
         }
         own
+    }
+
+    #[test]
+    fn a_run_without_calls_begins_with_its_first_process() {
+        const NONE: i64 = i64::MAX;
+        for (ranks, zero) in [
+            ([(NONE, 50), (NONE, 40), (NONE, NONE)], 40),
+            ([(NONE, 50), (90, 60), (70, 40)], 70),
+            ([(NONE, NONE), (NONE, NONE), (NONE, NONE)], 0),
+        ] {
+            let parts = ranks.map(|(first_ns, began_ns)| RankSummary {
+                first_ns,
+                began_ns,
+                ..RankSummary::default()
+            });
+            let [mut whole, one, two] = parts;
+            for part in [one, two] {
+                whole.join(RankSummary::decode(&part.encode()).unwrap());
+            }
+            assert_eq!(whole.zero_ns(), zero, "{ranks:?}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of what the ranks say to each other in MPI_Finalize. All ranks must have the same one.
-const PROTOCOL: &str = concat!("libtrace merge 9 of ", env!("CARGO_PKG_VERSION"));
+const PROTOCOL: &str = concat!("libtrace merge 10 of ", env!("CARGO_PKG_VERSION"));
 
 /// Decisions of rank 0 for all ranks.
 pub struct FromZero {

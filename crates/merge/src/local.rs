@@ -174,7 +174,11 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             ranks,
             width: scans().map(Scan::width).max().unwrap_or(1),
             threads: scans().map(|s| s.threads).max().unwrap_or(1),
-            zero_ns: scans().filter_map(Scan::first_ns).min().unwrap_or(0),
+            zero_ns: scans()
+                .filter_map(Scan::first_ns)
+                .min()
+                .or_else(|| scans().filter_map(Scan::began_ns).min())
+                .unwrap_or(0),
             last_ns: scans().filter_map(Scan::last_ns).max().unwrap_or(0),
             recover: options.recover,
             processes,

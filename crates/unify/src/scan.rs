@@ -385,6 +385,12 @@ impl Scan {
         self.ticks.map(|(_, last)| self.clock.ns(last))
     }
 
+    /// First reading of the process's own clocks, ns on rank 0's clock: a run without any call begins there. `None` without readings.
+    pub fn began_ns(&self) -> Option<i64> {
+        let ticks = self.readings.iter().map(|reading| reading.ticks).min();
+        ticks.map(|ticks| self.clock.ns(ticks))
+    }
+
     /// Tick of the first call.
     pub fn first_tick(&self) -> Option<u64> {
         self.ticks.map(|(first, _)| first)
