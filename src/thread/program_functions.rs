@@ -21,9 +21,11 @@ pub static MAX_FUNCTIONS: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Functions that take fewer ticks and call no others are left out.
 pub static MIN_TICKS: AtomicU64 = AtomicU64::new(0);
 
-/// The functions of the program that a thread has entered.
+/// The functions of the program that a thread has entered, and those of the threads that had its state before.
 #[derive(Debug)]
 pub struct ProgramFunctions {
+    /// Number of functions of the program that threads recorded which have ended.
+    pub recorded_before: u64,
     /// Number of functions of the program that were entered and recorded.
     pub recorded: u64,
     /// Number of functions of the program that were not recorded because there are too many.
@@ -44,6 +46,7 @@ const MAX_OPEN_ENTRIES: usize = 64;
 impl Default for ProgramFunctions {
     fn default() -> Self {
         ProgramFunctions {
+            recorded_before: 0,
             recorded: 0,
             beyond: 0,
             open_beyond: 0,
@@ -55,6 +58,15 @@ impl Default for ProgramFunctions {
 }
 
 impl ProgramFunctions {
+    /// The thread has ended: what it had entered the next one never leaves, and has room for as many functions of its own.
+    pub fn thread_ended(&mut self) {
+        *self = ProgramFunctions {
+            recorded_before: self.recorded_before + self.recorded,
+            beyond: self.beyond,
+            ..ProgramFunctions::default()
+        };
+    }
+
     /// The record of an entry ends at `end` in block number `block`.
     pub fn note(&mut self, block: u64, end: usize) {
         if self.block != block {

@@ -52,7 +52,7 @@ pub fn functions() -> (u64, u64) {
     for thread in all() {
         // SAFETY: states live until the process ends; what a thread records now may be missed.
         let functions = unsafe { &thread.as_ref().functions };
-        sum.0 += functions.recorded;
+        sum.0 += functions.recorded_before + functions.recorded;
         sum.1 += functions.beyond;
     }
     sum

@@ -6,10 +6,12 @@
 
 use crate::thread::current;
 use crate::thread::current::set_current;
+use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use crate::thread::tids;
 use crate::thread::wiped::is_alone;
 use crate::thread::within::within;
+use blockfile::define::Definition;
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -67,7 +69,13 @@ unsafe extern "C" fn ended(t: *mut c_void) {
     };
     // SAFETY: the state of the running thread, which nobody else touches.
     let t = unsafe { state.as_mut() };
-    if t.outer_stack != 0 || t.number == 0 || current() != state.as_ptr() || !is_alone() {
+    if t.outer_stack != 0 || current() != state.as_ptr() || !is_alone() {
+        return;
+    }
+    // Functions and regions that pthread_exit has left open are the next thread's no more.
+    within(|| put_definition(t, &Definition::ThreadEnd));
+    t.functions.thread_ended();
+    if t.number == 0 {
         return;
     }
     // From here on a call of this thread, in another key's destructor, is that of a new one.

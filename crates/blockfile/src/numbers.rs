@@ -88,6 +88,9 @@ pub const NEIGHBOURS: u16 = 0x0FDF;
 pub const GROUP: u16 = 0x0FDE;
 /// The settings of the run that are not the defaults: string of lines as in `dumpi.conf`.
 pub const SETTINGS: u16 = 0x0FDD;
+/// The thread has ended, and what it had entered and not left ends here: regions, functions of the program. Records after this one are of another
+/// thread, which goes on with the number of the one that has ended. No payload.
+pub const THREAD_END: u16 = 0x0FDC;
 
 /// Whether later records may need definitions of this kind, however old they are. Other definitions are about one moment of
 /// the run.

@@ -456,16 +456,27 @@ impl<'a> ProcessWalk<'a> {
         }
     }
 
+    /// The thread of `lane` has ended, at `ticks`: what pthread_exit has left open ends with it.
+    pub fn end_thread(&mut self, lane: &mut Lane<'_>, ticks: u64) {
+        self.time(ticks);
+        self.leave_functions(lane, None);
+        self.leave_regions(lane);
+    }
+
     /// Functions that were never left end with the run.
     pub fn close_functions(&mut self, lane: &mut Lane<'_>) {
         self.go_to_end();
-        let (place, thread) = (self.places.world(), lane.call.thread);
         let is_killed = self.settings.open_until_ns.is_some();
+        self.leave_functions(lane, is_killed.then_some(states::UNFINISHED));
+    }
+
+    /// All functions that the thread of `lane` is in end now; `cargo` is what their ends tell.
+    fn leave_functions(&mut self, lane: &mut Lane<'_>, cargo: Option<Cargo>) {
+        let (place, thread) = (self.places.world(), lane.call.thread);
         for frame in lane.frames.close() {
             let Some(&etype) = self.functions.get(&frame.address) else {
                 continue;
             };
-            let cargo = is_killed.then_some(states::UNFINISHED);
             self.leave(place, thread, frame.entered, [etype, etype + 1], cargo);
         }
     }

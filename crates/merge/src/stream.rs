@@ -204,6 +204,10 @@ impl<'a> MergeStream<'a> {
                 self.walk.define(lane, key);
                 lane.go_on()
             }
+            LaneStep::ThreadEnd => {
+                self.walk.end_thread(lane, key);
+                lane.go_on()
+            }
             LaneStep::Annotation => {
                 self.walk.annotate(lane, key);
                 lane.go_on()

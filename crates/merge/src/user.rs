@@ -138,6 +138,15 @@ impl ProcessWalk<'_> {
         self.message(comm, thread, (etype, 0), message);
     }
 
+    /// All regions that the thread of `lane` is in end now, the last one first. States of MPE's API go on: any thread may end them.
+    pub fn leave_regions(&mut self, lane: &mut Lane<'_>) {
+        while let Some(i) = lane.begun.iter().rposition(|begun| begun.region) {
+            let begun = lane.take_begun(i);
+            let thread = lane.call.thread;
+            self.leave(begun.place, thread, begun.start, begun.etypes, None);
+        }
+    }
+
     /// Closes what is open at the end of the log: regions, and after a kill also states of MPE's API.
     pub fn close_user(&mut self, lanes: &mut [Lane<'_>]) {
         for lane in lanes {

@@ -51,6 +51,8 @@ pub enum LaneStep {
     Gap,
     /// What a call has made that is not recorded begins to count: [`LaneCall::pending`].
     Define,
+    /// The thread has ended: what it had entered and not left ends.
+    ThreadEnd,
     /// No more calls; definitions may be left.
     Nothing,
     /// Functions that were never left are given an end.
@@ -76,13 +78,18 @@ fn is_outside(record: &Record<'_>) -> bool {
         && UserEvent::decode(record.payload).is_none_or(|event| !event.inside)
 }
 
-/// Whether a thread stops at the record: at a call, an annotation, a function or a gap.
+/// Whether a thread stops at the record: at a call, an annotation, a function, a gap or its end.
 fn is_step(record: &Record<'_>) -> bool {
     record.is_call()
         || is_outside(record)
         || matches!(
             record.function,
-            define::ANNOTATION | define::SKIPPED | define::GAP | define::ENTER | define::EXIT
+            define::ANNOTATION
+                | define::SKIPPED
+                | define::GAP
+                | define::ENTER
+                | define::EXIT
+                | define::THREAD_END
         )
 }
 
@@ -285,6 +292,11 @@ impl<'a> Lane<'a> {
                 define::GAP => {
                     self.latest_key = self.latest_key.max(record.start);
                     self.next = LaneStep::Gap;
+                    return Some(self.latest_key);
+                }
+                define::THREAD_END if !self.frames.is_empty() || !self.begun.is_empty() => {
+                    self.latest_key = self.latest_key.max(record.start);
+                    self.next = LaneStep::ThreadEnd;
                     return Some(self.latest_key);
                 }
                 define::USER_EVENT if is_outside(&record) => {

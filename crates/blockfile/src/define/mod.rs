@@ -14,8 +14,8 @@ mod tests;
 pub use crate::numbers::{
     ANNOTATION, CHOICE, CLOCK, COMM, CONSTANT, COUNTERS, COUNTS, ENTER, EXIT, EXTENTS, FILE,
     FRAGMENT, FUNCTION, GAP, GROUP, IGNORED, LEFT_OUT, LOST, MATCHING_ONLY, MESSAGES, MODULE,
-    NEIGHBOURS, POSITION, PREDEFINED, PROCESS, SERVER, SETTINGS, SKIPPED, SYNC, TIME_BASE, TYPE,
-    USER_CATEGORY, USER_EVENT, VIEW, is_lasting,
+    NEIGHBOURS, POSITION, PREDEFINED, PROCESS, SERVER, SETTINGS, SKIPPED, SYNC, THREAD_END,
+    TIME_BASE, TYPE, USER_CATEGORY, USER_EVENT, VIEW, is_lasting,
 };
 pub use files::{Extents, FileView, OpenFileDefinition};
 pub use mpi::{
@@ -125,6 +125,8 @@ pub enum Definition {
     },
     /// The settings of the run that are not the defaults, in the lines of `dumpi.conf` ([`SETTINGS`]).
     Settings(String),
+    /// The thread has ended ([`THREAD_END`]).
+    ThreadEnd,
     /// A category of the program's own events ([`USER_CATEGORY`]).
     UserCategory(UserCategory),
     /// A loaded object ([`MODULE`]).
@@ -166,6 +168,7 @@ impl Definition {
             Definition::Counters { .. } => COUNTERS,
             Definition::Choice { .. } => CHOICE,
             Definition::Settings(_) => SETTINGS,
+            Definition::ThreadEnd => THREAD_END,
         }
     }
 
@@ -231,6 +234,7 @@ impl Definition {
                 put_texts(&mut out, exclude);
             }
             Definition::Settings(lines) => put_text(&mut out, lines),
+            Definition::ThreadEnd => {}
         }
         out
     }
@@ -293,6 +297,7 @@ impl Definition {
                 exclude: texts(b)?,
             },
             SETTINGS => Definition::Settings(text(b)?),
+            THREAD_END => Definition::ThreadEnd,
             _ => return None,
         })
     }

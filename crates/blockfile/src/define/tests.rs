@@ -106,6 +106,7 @@ fn files_round_trip() {
             exclude: vec!["*inner".to_owned(), "x?".to_owned()],
         },
         Definition::Settings("callids all\ndetails no\n".to_owned()),
+        Definition::ThreadEnd,
         Definition::Counters {
             names: vec!["page-faults".to_owned(), "PAPI_TOT_CYC".to_owned()],
         },

@@ -177,7 +177,8 @@ impl<'t> Converter<'t> {
             // Where it stands, it is shown.
             | Definition::Neighbours(_)
             | Definition::Group(_)
-            | Definition::Annotation { .. } => {}
+            | Definition::Annotation { .. }
+            | Definition::ThreadEnd => {}
         }
     }
 

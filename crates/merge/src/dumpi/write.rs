@@ -3,12 +3,12 @@
 use super::convert::{CallOutcome, Converter};
 use super::options::DumpiOptions;
 use blockfile::counts;
-use blockfile::define::{self, COUNTS, ClockReading, Definition};
+use blockfile::define::{self, COUNTS, ClockReading, Definition, THREAD_END};
 use blockfile::file::{BlockFile, ThreadBlocks};
 use blockfile::function::FunctionStep;
 use blockfile::layout::ended;
 use blockfile::record::Record;
-use blockfile::user::UserEvent;
+use blockfile::user::{UserEvent, UserEventContent};
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
@@ -302,6 +302,7 @@ fn stream<W: Write>(
     let mut beside = BesideCalls {
         functions: FunctionNames::new(&scan.entered, &options.functions),
         frames: vec![FunctionStack::default(); file.threads().len()],
+        regions: vec![Vec::new(); file.threads().len()],
         counts: PendingCounts::new(file, scan.counters.len()),
         annotations: 0,
     };
@@ -398,6 +399,8 @@ struct BesideCalls {
     functions: FunctionNames,
     /// Functions that each thread is in.
     frames: Vec<FunctionStack>,
+    /// Numbers of the regions that each thread is in.
+    regions: Vec<Vec<i32>>,
     counts: PendingCounts,
     annotations: u64,
 }
@@ -413,10 +416,16 @@ impl BesideCalls {
         head: impl Fn() -> RecordHead,
     ) -> Result<(), DumpiWriteError> {
         if record.function == define::USER_EVENT {
-            return match UserEvent::decode(record.payload) {
-                Some(event) => converter.user_event(writer, &event, &head()),
-                None => Ok(()),
+            let Some(event) = UserEvent::decode(record.payload) else {
+                return Ok(());
             };
+            if let Some(open) = self.regions.get_mut(position) {
+                follow(open, &event);
+            }
+            return converter.user_event(writer, &event, &head());
+        }
+        if record.function == THREAD_END {
+            return self.end_thread(position, converter, writer, &head());
         }
         if record.function == COUNTS {
             self.counts.take(position, record.payload);
@@ -430,9 +439,7 @@ impl BesideCalls {
                 open.is_some_and(|open| open.step(&step, 0.0, |frame| left.push(frame.address)));
             let all = left.into_iter().map(|address| (address, false));
             for (address, enters) in all.chain(entered.then_some((step.address, true))) {
-                if let Some(name) = self.functions.name(address) {
-                    converter.step(writer, (address, name), enters, &head)?;
-                }
+                self.step(address, enters, converter, writer, &head)?;
             }
             return Ok(());
         }
@@ -447,6 +454,59 @@ impl BesideCalls {
             }
             None => Ok(()),
         }
+    }
+
+    /// Writes that the program enters or leaves the function at this address, if it has a name.
+    fn step<W: Write>(
+        &self,
+        address: u64,
+        enters: bool,
+        converter: &mut Converter<'_>,
+        writer: &mut DumpiWriter<W>,
+        head: &RecordHead,
+    ) -> Result<(), DumpiWriteError> {
+        match self.functions.name(address) {
+            Some(name) => converter.step(writer, (address, name), enters, head),
+            None => Ok(()),
+        }
+    }
+
+    /// The thread at `position` has ended: the functions and regions that it is in end with it.
+    fn end_thread<W: Write>(
+        &mut self,
+        position: usize,
+        converter: &mut Converter<'_>,
+        writer: &mut DumpiWriter<W>,
+        head: &RecordHead,
+    ) -> Result<(), DumpiWriteError> {
+        let frames = self.frames.get_mut(position).map(std::mem::take);
+        for frame in frames.unwrap_or_default().close() {
+            self.step(frame.address, false, converter, writer, head)?;
+        }
+        let regions = self.regions.get_mut(position).map(std::mem::take);
+        for number in regions.unwrap_or_default().into_iter().rev() {
+            let exit = UserEvent {
+                number,
+                comm: None,
+                inside: false,
+                content: UserEventContent::Exit,
+            };
+            converter.user_event(writer, &exit, head)?;
+        }
+        Ok(())
+    }
+}
+
+/// Follows which regions a thread is in: `open` are their numbers.
+fn follow(open: &mut Vec<i32>, event: &UserEvent<'_>) {
+    match event.content {
+        UserEventContent::Enter => open.push(event.number),
+        UserEventContent::Exit => {
+            if let Some(last) = open.iter().rposition(|number| *number == event.number) {
+                open.remove(last);
+            }
+        }
+        _ => {}
     }
 }
 

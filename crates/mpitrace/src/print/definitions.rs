@@ -96,6 +96,7 @@ fn about_process(line: &mut String, definition: &Definition) -> Option<fmt::Resu
             write!(line, "settings: {}", one(Some(lines.join("; ").as_bytes())))
         }
         Definition::Counters { names } => write!(line, "counters: {}", names.join(", ")),
+        Definition::ThreadEnd => write!(line, "the thread has ended"),
         _ => return None,
     })
 }

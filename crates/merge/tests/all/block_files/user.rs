@@ -1,7 +1,7 @@
 //! What programs tell of themselves, in all projections, from block files made in memory.
 
 use crate::block_files::ranks::*;
-use blockfile::define::{Definition, USER_EVENT};
+use blockfile::define::{Definition, THREAD_END, USER_EVENT};
 use blockfile::file::BlockFile;
 use blockfile::user::{UserCategory, UserCategoryKind, UserEvent, UserEventContent, UserMessage};
 use merge::MergedBody;
@@ -240,6 +240,33 @@ fn regions_of_threads_are_on_their_lines() {
     assert_eq!(merged.preamble.max_thread_count, 2);
 }
 
+/// What a thread that pthread_exit has ended had begun ends with it. The thread that goes on with its line has regions of its own.
+#[test]
+fn regions_end_with_their_thread() {
+    let mut b = rank(0, 1);
+    define(&mut b, UserCategoryKind::Region, 1, 0, "work");
+    define(&mut b, UserCategoryKind::Region, 2, 0, "inner");
+    tell(&mut b, 2000, 1, false, UserEventContent::Enter);
+    b.threads.push(Vec::new());
+    b.thread = 1;
+    tell(&mut b, 2010, 1, false, UserEventContent::Enter);
+    tell(&mut b, 2020, 2, false, UserEventContent::Enter);
+    b.record(THREAD_END, 2030, 0, &[]);
+    tell(&mut b, 2500, 2, false, UserEventContent::Enter);
+    tell(&mut b, 2600, 2, false, UserEventContent::Exit);
+    b.thread = 0;
+    tell(&mut b, 2900, 1, false, UserEventContent::Exit);
+    let mut found = states(&merge(&[b]));
+    found.sort();
+    let wanted = [
+        shown("inner", 1, 1020, 1030),
+        shown("inner", 1, 1500, 1600),
+        shown("work", 0, 1000, 1900),
+        shown("work", 1, 1010, 1030),
+    ];
+    assert_eq!(found, wanted);
+}
+
 #[test]
 fn markers_and_texts_are_solo_events_with_data() {
     let mut b = rank(0, 1);
@@ -404,7 +431,8 @@ fn dumpi_has_regions_as_pseudo_calls_with_their_names() {
         UserEventContent::Mark(1.5f64.to_bits()),
     );
     tell(&mut b, 2050, 601, false, UserEventContent::Mpe(None));
-    tell(&mut b, 2060, 1, false, UserEventContent::Exit);
+    // pthread_exit leaves the region.
+    b.record(THREAD_END, 2060, 0, &[]);
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).expect("a block file");
     let (out, _) = write_to(&file, b.table, &Dumpi::default(), Vec::new()).expect("written");
