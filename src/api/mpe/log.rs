@@ -7,7 +7,7 @@ use super::{FINISHED, MERGED, NOT_INITIALIZED, OK, PREFIX, api, is_logging, merg
 use crate::api::user;
 use crate::call::modes;
 use crate::exchange::clocks;
-use crate::lifecycle::state;
+use crate::lifecycle::{open, state};
 use crate::mpi::pmpi;
 use crate::mpi::types::MPI_Comm;
 use crate::mpi::world;
@@ -50,8 +50,13 @@ fn describe(category: UserCategory) -> c_int {
         return NOT_INITIALIZED;
     }
     within(|| {
+        let t = match current() {
+            // The thread has called nothing yet.
+            t if t.is_null() => open::start_thread(),
+            t => t,
+        };
         // SAFETY: the state of the running thread; no record of it is half written, as this is no signal handler's.
-        if let Some(t) = unsafe { current().as_mut() } {
+        if let Some(t) = unsafe { t.as_mut() } {
             put_definition(t, &Definition::UserCategory(category));
         }
     });
