@@ -117,7 +117,8 @@ void libdumpi_set_output(const char *root);
 /* Which statuses the DUMPI files have. */
 void libdumpi_set_status_output(dumpi_setting setting);
 
-/* Calls of each function so far, 291 numbers that are brought up to date by each call of this. */
+/* Calls of each function so far, 291 numbers that are brought up to date by each call of this. Calls that were lost for want of room, or
+   given up for newer ones (at-disk-limit newest), are not among them. */
 const uint32_t *libdumpi_call_counts(void);
 
 #ifdef __cplusplus

@@ -9,6 +9,7 @@ use crate::lifecycle::state;
 use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
 use crate::thread::registry;
 use crate::thread::within::within;
+use blockfile::define::SkippedPolls;
 use blockfile::file::BlockFile;
 use settings::Setting;
 use std::collections::BTreeMap;
@@ -101,15 +102,20 @@ fn count() {
         calls[usize::from(NUMBERS[index])] += ignored;
     }
     if let Some(store) = own::store()
-        && let Ok(file) = std::fs::File::open(store.path())
         // SAFETY: as in MPI_Finalize: only what threads have committed is read.
-        && let Ok(bytes) = unsafe { memmap2::Mmap::map(&file) }
-        && let Ok(file) = BlockFile::new(&bytes)
+        && let Ok(contents) = unsafe { store.read() }
+        && let Ok(file) = BlockFile::new(contents.bytes())
     {
         for thread in file.threads() {
             let mut records = thread.records();
             while let Some(record) = records.next() {
-                calls[usize::from(record.function)] += u64::from(record.is_call());
+                let (function, counted) = match SkippedPolls::of(&record) {
+                    Some(skipped) => (skipped.function, skipped.calls),
+                    None => (record.function, u64::from(record.is_call())),
+                };
+                if let Some(calls) = calls.get_mut(usize::from(function)) {
+                    *calls += counted;
+                }
             }
         }
     }

@@ -526,3 +526,13 @@ pub enum StoreContents {
     /// A copy, in which stands what is in memory.
     Copy(memmap2::MmapMut),
 }
+
+impl StoreContents {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            StoreContents::File(bytes) => bytes,
+            StoreContents::Copy(bytes) => bytes,
+        }
+    }
+}

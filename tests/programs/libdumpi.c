@@ -20,10 +20,24 @@ int main(int argc, char **argv)
         if (i == 7)
             libdumpi_set_profiling(DUMPI_Barrier, DUMPI_ENABLE);
     }
+    /* Polls, of which `polling sample` records two. */
+    enum { POLLS = 1000 };
+    int in = -1, out = rank, done = 0;
+    MPI_Request request;
+    MPI_Irecv(&in, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, &request);
+    for (int i = 0; i < POLLS; i++) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        CHECK(!done);
+    }
+    MPI_Send(&out, 1, MPI_INT, rank, 5, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(in == rank);
     const uint32_t *counts = libdumpi_call_counts();
+    CHECK(counts[DUMPI_Test] == POLLS);
     CHECK(counts[DUMPI_Barrier] == (uint32_t)barriers);
     CHECK(counts[DUMPI_Allreduce] == (uint32_t)sums);
-    CHECK(counts[DUMPI_Send] == 0 && counts[DUMPI_ALL_FUNCTIONS] >= (uint32_t)(barriers + sums));
+    CHECK(counts[DUMPI_Send] == 1 && counts[DUMPI_Ssend] == 0);
+    CHECK(counts[DUMPI_ALL_FUNCTIONS] >= (uint32_t)(barriers + sums));
     libdumpi_set_status_output(DUMPI_DISABLE);
     return end();
 }
