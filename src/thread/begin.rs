@@ -45,6 +45,8 @@ fn begin(store: &'static BlockStore, anywhere: bool, describe: fn(&mut Thread)) 
         // SAFETY: a state that lives until the process ends, from here on this thread's own.
         let t = unsafe { idle.as_mut() };
         t.tid = tid;
+        // SAFETY: the state's own block, which no other thread writes to. `mpitrace status` shows the number.
+        unsafe { (*t.block.header()).tid = tid };
         t.counters_ended = false;
         set_current(t);
         retire::watch(t, anywhere);
@@ -100,11 +102,11 @@ fn begin(store: &'static BlockStore, anywhere: bool, describe: fn(&mut Thread)) 
     };
     let block = store.take();
     t.discarding = block.is_none();
-    t.block = block.unwrap_or_else(|| private_block(t));
-    reserve_calls(t);
     if t.discarding {
         lost_from(store, clock::now());
     }
+    t.block = block.unwrap_or_else(|| private_block(t));
+    reserve_calls(t);
     begin_block(t, clock::now(), t.next_call, (0, 0, 0));
     registry::register(t);
     set_current(t);
