@@ -3,7 +3,7 @@
 
 use super::beside;
 use super::outputs::{OutputFiles, WrittenOutputs};
-use super::own_blocks::of_mapping;
+use super::own_blocks::{self, of_mapping};
 use super::plan::{call_ids, choice, names, plan};
 use super::rank_summary::{RankSummary, TextOfRank};
 use super::report::{self, WrittenFiles};
@@ -21,6 +21,37 @@ use std::time::Instant;
 use unify::polls::repeated;
 use wrappers::Table;
 
+/// Says what makes the trace of the block files `paths`, which stay. `world` is of the process that says it.
+///
+/// # Errors
+/// In words, if one of them is no block file.
+pub fn later(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<(), String> {
+    decoded(paths, &mapped(paths)?)?;
+    let (_, _, base, claim) = names(world, settings);
+    drop(claim);
+    report::later(world, settings, &base, None);
+    Ok(())
+}
+
+/// The contents of files.
+fn mapped(paths: &[PathBuf]) -> Result<Vec<Mmap>, String> {
+    let map = |path: &PathBuf| {
+        let file = trace_model::files::open_found(path)?;
+        // SAFETY: the processes that wrote the files have come to their ends, but for this one, of which only what is
+        // committed is read.
+        unsafe { Mmap::map(&file) }
+    };
+    let named = |path: &PathBuf| map(path).map_err(|e| format!("{}: {e}", path.display()));
+    paths.iter().map(named).collect()
+}
+
+/// The block files in the contents of the files `paths`.
+fn decoded<'a>(paths: &[PathBuf], mapped: &'a [Mmap]) -> Result<Vec<BlockFile<'a>>, String> {
+    let all = paths.iter().zip(mapped);
+    all.map(|(path, bytes)| of_mapping(bytes).map_err(|e| format!("{}: {e}", path.display())))
+        .collect()
+}
+
 /// Merges the block files `paths` into the files that the settings ask for. `world` is of the process that does it.
 ///
 /// # Errors
@@ -28,18 +59,8 @@ use wrappers::Table;
 pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<(), String> {
     let begun = Instant::now();
     let table = wrappers::table().map_err(|error| error.to_string())?;
-    let mut mapped = Vec::new();
-    for path in paths {
-        let named = |e: std::io::Error| format!("{}: {e}", path.display());
-        let file = trace_model::files::open_found(path).map_err(named)?;
-        // SAFETY: the processes that wrote the files have come to their ends, but for this one, of which only what is
-        // committed is read.
-        mapped.push(unsafe { Mmap::map(&file) }.map_err(named)?);
-    }
-    let mut files = Vec::new();
-    for (path, bytes) in paths.iter().zip(&mapped) {
-        files.push(of_mapping(bytes).map_err(|e| format!("{}: {e}", path.display()))?);
-    }
+    let mapped = mapped(paths)?;
+    let files = decoded(paths, &mapped)?;
     let options = MergeOptions {
         call_ids: call_ids(settings),
         details: settings.details,
@@ -93,8 +114,16 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     }
     ranks.sort_unstable();
     ranks.dedup();
-    let (ended, unmatched_endpoints) =
+    let (mut ended, unmatched_endpoints) =
         merged(&merge, &files, table, &whole, &base, world, settings);
+    if settings.keep_blocks {
+        let lowest = paths
+            .iter()
+            .zip(&files)
+            .min_by_key(|(_, file)| file.info().rank);
+        let named = lowest.map(|(path, _)| own_blocks::name_trace(path, &base));
+        ended.failures.extend(named.and_then(Result::err));
+    }
     let first = merge.scans().next();
     let first = first.ok_or("no process has a rank")?;
     let written = WrittenFiles {

@@ -6,7 +6,7 @@ use super::endpoints;
 use super::last_words::own_last_words;
 use super::operations::OperationMerge;
 use super::outputs::{OutputFiles, WrittenOutputs};
-use super::own_blocks::{OwnBlocks, Unread};
+use super::own_blocks::{self, OwnBlocks, Unread};
 use super::plan::{call_ids, plan};
 use super::rank_summary::{RankSummary, TextOfRank, reduce};
 use super::report::{self, Conclusion, Diagnostics, WrittenFiles};
@@ -27,7 +27,7 @@ use crate::exchange::{clocks, neighbours};
 use crate::memory;
 use crate::mpi::world::World;
 use crate::platform::say::say;
-use crate::platform::{folder, host, own_file, program};
+use crate::platform::{folder, host, program};
 use crate::thread::callids;
 use crate::thread::current;
 use crate::thread::records::put_definition;
@@ -133,7 +133,7 @@ pub fn finish(
         let whole = reduce(&line, world.rank, world.size, own).map_err(said)?;
         kept.waiting = None;
         if world.rank == 0 {
-            report::later(world, settings, &zero.base, whole.calls);
+            report::later(world, settings, &zero.base, Some(whole.calls));
         }
         return Err(Unmerged::Later);
     }
@@ -603,12 +603,7 @@ impl AllRanks<'_> {
             corrected,
         } = written;
         if let Some(store) = own::store().filter(|_| settings.keep_blocks) {
-            // For who makes something else of the blocks; without it, a name of its own is found.
-            let name = base.as_os_str().as_encoded_bytes();
-            let path = store.path().with_extension("trace");
-            if let Err(e) = own_file::create(&path, name) {
-                failures.push(format!("{}: {e}", path.display()));
-            }
+            failures.extend(own_blocks::name_trace(store.path(), &base).err());
         }
         failures.append(&mut notes);
         for file in &files {

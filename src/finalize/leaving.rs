@@ -11,7 +11,7 @@ use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::platform::say::say;
-use settings::Settings;
+use settings::{MergeWay, Settings};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -45,7 +45,7 @@ pub enum LeaveOutcome {
 }
 
 impl LeavingProcess<'_> {
-    /// Enters this process into the list and merges, if it is the last one.
+    /// Enters this process into the list and merges, if it is the last one and the merge is not left to a later command.
     ///
     /// # Errors
     /// In words: the list cannot be used. The block file stays, and nothing has been said.
@@ -59,8 +59,12 @@ impl LeavingProcess<'_> {
         if files.len() < self.processes as usize {
             return Ok(LeaveOutcome::BeforeOthers);
         }
-        match alone::merge(&files, &self.world, settings) {
-            Ok(()) if settings.keep_blocks => {}
+        let merged = match settings.merge {
+            MergeWay::Later => alone::later(&files, &self.world, settings),
+            _ => alone::merge(&files, &self.world, settings),
+        };
+        match merged {
+            Ok(()) if settings.keep_blocks || settings.merge == MergeWay::Later => {}
             Ok(()) => files
                 .iter()
                 .for_each(|file| drop(std::fs::remove_file(file))),

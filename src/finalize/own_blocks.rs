@@ -7,9 +7,10 @@ use crate::lifecycle::apply::rank_bits;
 use crate::mpi::family;
 use crate::mpi::functions::FINGERPRINT;
 use crate::mpi::world::World;
-use crate::platform::clock;
+use crate::platform::{clock, own_file};
 use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Why MPI_Finalize does not read this process's block file.
@@ -68,6 +69,17 @@ fn of_contents(contents: &StoreContents) -> Result<BlockFile<'_>, blockfile::fil
         StoreContents::File(bytes) => of_mapping(bytes),
         StoreContents::Copy(bytes) => BlockFile::new(bytes),
     }
+}
+
+/// Writes, beside the block file `blocks` that stays, the path `base` of the merged files without their endings. It is for who makes something
+/// else of the blocks; without it, a name of its own is found.
+///
+/// # Errors
+/// In words: the file cannot be made.
+pub fn name_trace(blocks: &Path, base: &Path) -> Result<(), String> {
+    let path = blocks.with_extension("trace");
+    let written = own_file::create(&path, base.as_os_str().as_encoded_bytes());
+    written.map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// A block file of any size, read in little memory.

@@ -138,18 +138,18 @@ pub fn conclude(
     }
 }
 
-/// Says what makes the trace of the block files, which stay; `calls` is the number of calls of all ranks, `base` the path of the files without
-/// ending.
-pub fn later(world: &World, settings: &Settings, base: &Path, calls: u64) {
+/// Says what makes the trace of the block files, which stay; `calls` is the number of calls of all ranks, if it is known, `base` the path of the files
+/// without ending.
+pub fn later(world: &World, settings: &Settings, base: &Path, calls: Option<u64>) {
     let Some(store) = own::store().filter(|_| !settings.quiet) else {
         return;
     };
     let folder = store.path().parent().unwrap_or(Path::new("."));
     let folder = path_quoted(&folder.display().to_string());
     say!(
-        "trace: {}, {}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover {} {folder}` makes the trace",
+        "trace: {}{}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover {} {folder}` makes the trace",
         plural(world.size as u64, "rank"),
-        plural(calls, "call"),
+        calls.map_or_else(String::new, |calls| format!(", {}", plural(calls, "call"))),
         host::host(),
         recover_options(settings, base),
     );

@@ -17,6 +17,7 @@ use crate::platform::host;
 use crate::platform::launcher::ProcessEnvironment;
 use crate::platform::say::say;
 use crate::thread::current;
+use settings::MergeWay;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -50,6 +51,7 @@ pub fn leave(store: &BlockStore) {
     };
     match left {
         Ok(LeaveOutcome::Last) => {}
+        Ok(LeaveOutcome::BeforeOthers) if settings.merge == MergeWay::Later => {}
         Ok(LeaveOutcome::BeforeOthers) if rank == 0 && !settings.quiet => say!(
             "trace: sessions only: the last of {size} processes to exit makes the trace; if one does not come so far, mpitrace recover {} does",
             store.path().parent().unwrap_or(Path::new(".")).display()
