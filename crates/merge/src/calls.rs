@@ -25,6 +25,7 @@ use trace_formats::clog2::{
 use trace_model::hash::Map;
 use trace_model::requests::OutstandingRequests;
 use unify::comms::{CommHandles, CommId};
+use unify::completion::request_call;
 use unify::counters::CounterOrder;
 use unify::endpoints::{DrawnEndpoints, EndpointCounts, EndpointSelection};
 use unify::files::OpenFiles;
@@ -357,7 +358,8 @@ impl<'a> ProcessWalk<'a> {
             info.push_data(&cargo[..bytes.min(CARGO_SIZE)]);
         }
         if state.has_details {
-            self.details(info, state.details, &lane.group, plan, call);
+            let by = request_call(call, lane.thread);
+            self.details(info, state.details, &lane.group, plan, call, by);
         }
         if !self.settings.counters.is_empty() {
             info.set_counts(self.counters.counted(&lane.counts).unwrap_or_default());

@@ -7,6 +7,7 @@ use super::number_text::push_numbers;
 use super::state_info::StateInfo;
 use blockfile::record::Record as Call;
 use trace_formats::clog2::states::{CallDetails, CompletedNumbers, PreparedNumber};
+use trace_model::requests::RequestCall;
 use unify::lanes::StartedKind;
 use unify::plan::FunctionPlan;
 use unify::wildcards::ReceivedMessage;
@@ -35,6 +36,7 @@ impl ProcessWalk<'_> {
         group: &[i32],
         plan: Option<&FunctionPlan<'_>>,
         call: &Call<'_>,
+        by: RequestCall,
     ) {
         let int = |at| plan.and_then(|plan| plan.int(call.payload, at?));
         if wanted.root {
@@ -57,7 +59,8 @@ impl ProcessWalk<'_> {
         if wanted.request {
             // A call on parts of a persistent operation makes none.
             let request = || plan.and_then(|plan| plan.handle(call.payload, plan.request()?));
-            let known = || Some(self.requests.get(request()?)?.number).filter(|&number| number > 0);
+            let known =
+                || Some(self.requests.get(request()?, by)?.number).filter(|&number| number > 0);
             push_int(details, self.numbers.made.or_else(known));
         }
         match wanted.completes {
@@ -70,7 +73,7 @@ impl ProcessWalk<'_> {
             }
         }
         if wanted.asks_for {
-            for number in self.asked_for(plan, call) {
+            for number in self.asked_for(plan, call, by) {
                 push_int(details, number.filter(|&number| number >= 0));
             }
         }
@@ -138,10 +141,15 @@ impl ProcessWalk<'_> {
 
     /// Rank of the sender and tag of the message that a call asks for, a receive by its request; the rank as the timeline of the message has ranks.
     /// Negative numbers are wildcards.
-    fn asked_for(&self, plan: Option<&FunctionPlan<'_>>, call: &Call<'_>) -> [Option<i64>; 2] {
+    fn asked_for(
+        &self,
+        plan: Option<&FunctionPlan<'_>>,
+        call: &Call<'_>,
+        by: RequestCall,
+    ) -> [Option<i64>; 2] {
         let asked = plan.and_then(|plan| match plan.request() {
             Some(request) => {
-                let operation = self.requests.get(plan.handle(call.payload, request)?)?;
+                let operation = self.requests.get(plan.handle(call.payload, request)?, by)?;
                 Some((operation.comm?, operation.recv?.wanted()))
             }
             None => {

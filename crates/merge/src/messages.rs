@@ -9,9 +9,9 @@ use blockfile::args::Array;
 use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
 use trace_formats::clog2::{Clog2Msg, msg_etype};
-use trace_model::requests::RequestUse;
+use trace_model::requests::{RequestCall, RequestUse};
 use unify::comms::CommId;
-use unify::completion::Completed;
+use unify::completion::{Completed, request_call};
 use unify::endpoints::channel;
 use unify::lanes::{MatchedMessage, StartedKind};
 use unify::plan::{CallRole, FunctionPlan, ParameterIndex, RecvPart, SendPart};
@@ -36,11 +36,12 @@ impl ProcessWalk<'_> {
                 }
             }
             CallRole::Start { requests } => {
+                let by = request_call(call, thread);
                 if let Some(handle) = plan.handle(call.payload, requests) {
-                    self.start(thread, handle);
+                    self.start(by, handle);
                 } else if let Some(args) = plan.decode(call.payload) {
                     for handle in args.array(requests).into_iter().flat_map(Array::ints) {
-                        self.start(thread, handle as u64);
+                        self.start(by, handle as u64);
                     }
                 }
             }
@@ -61,9 +62,10 @@ impl ProcessWalk<'_> {
     ) {
         let comm = comm.or(message.map(|message| message.comm));
         let payload = call.payload;
+        let by = request_call(call, thread);
         match plan.role {
             CallRole::Complete(completion) => {
-                completion.each(plan, call, |done| self.complete(thread, done));
+                completion.each(plan, call, |done| self.complete(by, done));
             }
             // Nothing else does anything if it fails, but get a message that is longer than the room for it.
             _ if call.code != 0 && !plan.is_cut_short(call) => {}
@@ -93,16 +95,15 @@ impl ProcessWalk<'_> {
                             posted,
                             ..RequestMessages::other(comm, number)
                         };
-                        self.requests
-                            .insert(handle, operation, RequestUse::Own, thread);
+                        self.requests.insert(handle, operation, RequestUse::Own, by);
                     }
                     // The completion of a send shows nothing, but must not be taken for that of another thread's receive.
                     _ if self.follows_sends => {
                         let nothing = RequestMessages::other(comm, number);
                         self.requests
-                            .insert(handle, nothing, RequestUse::Shared, thread);
+                            .insert(handle, nothing, RequestUse::Shared, by);
                     }
-                    _ => self.requests.forget(handle, thread),
+                    _ => self.requests.forget(handle, by),
                 }
             }
             CallRole::Init { request } => {
@@ -119,29 +120,29 @@ impl ProcessWalk<'_> {
                         ..RequestMessages::other(comm, 0)
                     };
                     self.requests
-                        .insert(handle, operation, RequestUse::Persistent, thread);
+                        .insert(handle, operation, RequestUse::Persistent, by);
                 }
             }
             CallRole::FreeRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
-                    self.requests.free(handle, thread);
+                    self.requests.free(handle, by);
                 }
             }
             CallRole::Cancel { request } => {
                 let handle = plan.handle(payload, request);
-                if let Some(operation) = handle.and_then(|handle| self.requests.get(handle)) {
+                if let Some(operation) = handle.and_then(|handle| self.requests.get(handle, by)) {
                     self.posted.cancel(operation.posted);
                 }
             }
             CallRole::OtherRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
-                    self.make_request(comm, handle, thread);
+                    self.make_request(comm, handle, by);
                 }
             }
             CallRole::Access { io, .. } if io.collective => {
                 let request = plan.request();
                 if let Some(handle) = request.and_then(|request| plan.handle(payload, request)) {
-                    self.make_request(comm, handle, thread);
+                    self.make_request(comm, handle, by);
                 }
             }
             CallRole::Match { message, flag } => {
@@ -162,14 +163,14 @@ impl ProcessWalk<'_> {
     }
 
     /// A call has made a request for something that is no message.
-    fn make_request(&mut self, comm: Option<CommId>, handle: u64, thread: i32) {
+    fn make_request(&mut self, comm: Option<CommId>, handle: u64, by: RequestCall) {
         if !self.schema.states.has_details() {
-            self.requests.forget(handle, thread);
+            self.requests.forget(handle, by);
             return;
         }
         let operation = RequestMessages::other(comm, self.numbers.make());
         self.requests
-            .insert(handle, operation, RequestUse::Shared, thread);
+            .insert(handle, operation, RequestUse::Shared, by);
     }
 
     /// A message of this communicator was taken out of matching. Gives its number in the order in which receives are posted; 0 if its status does not tell the
@@ -259,8 +260,8 @@ impl ProcessWalk<'_> {
     }
 
     /// A persistent operation is started.
-    fn start(&mut self, thread: i32, handle: u64) {
-        let Some(operation) = self.requests.start(handle, thread, |operation| {
+    fn start(&mut self, by: RequestCall, handle: u64) {
+        let Some(operation) = self.requests.start(handle, by, |operation| {
             operation.number = self.numbers.make();
             operation.start.starts += 1;
             if let Some(recv) = operation.recv.filter(|recv| recv.source != self.proc_null) {
@@ -284,13 +285,13 @@ impl ProcessWalk<'_> {
             self.numbers.start(operation.number, kind);
         }
         if let Some(outgoing) = operation.send {
-            self.send(operation.comm, thread, outgoing);
+            self.send(operation.comm, by.thread, outgoing);
         }
     }
 
     /// An operation was completed.
-    fn complete(&mut self, thread: i32, done: Completed) {
-        let Some(operation) = self.requests.complete(done.request, thread) else {
+    fn complete(&mut self, by: RequestCall, done: Completed) {
+        let Some(operation) = self.requests.complete(done.request, by) else {
             if self.has_gap
                 && let (Some(status), Some(counts)) = (done.status, &mut self.counts)
             {
@@ -305,7 +306,7 @@ impl ProcessWalk<'_> {
         let has_received = done.worked || done.status.is_some_and(is_cut_short);
         if let (Some(incoming), true) = (operation.recv, has_received) {
             let posted = (operation.comm, Some(operation.posted));
-            self.receive(posted, thread, incoming, done.status);
+            self.receive(posted, by.thread, incoming, done.status);
         }
     }
 

@@ -4,6 +4,7 @@ use super::arguments::{Arguments, ParameterIndex};
 use blockfile::args::ArgValues;
 use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
+use trace_model::requests::RequestCall;
 use wrappers::{Function, Kind};
 
 /// Which of its requests a call completes.
@@ -34,6 +35,16 @@ pub struct Completed {
     pub status: Option<MpiStatus>,
     /// Whether the operation did what it was meant to do.
     pub worked: bool,
+}
+
+/// The call of a thread, as the requests that it makes or completes see it.
+#[inline]
+pub fn request_call(call: &Call<'_>, thread: i32) -> RequestCall {
+    RequestCall {
+        thread,
+        start: call.start as i64,
+        stop: call.stop() as i64,
+    }
 }
 
 impl Completion {

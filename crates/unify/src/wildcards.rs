@@ -3,6 +3,7 @@
 //! A walk over the process of its own, made only where a receive was completed while one that was posted earlier, and could have got the same message,
 //! was still under way.
 
+use super::completion::request_call;
 use super::plan::{CallRole, FunctionPlan};
 use super::timeline::each_call;
 use blockfile::args::Array;
@@ -57,76 +58,79 @@ pub fn wildcard_messages(
     let mut receives: OutstandingRequests<PostedReceive> = OutstandingRequests::default();
     // Receives that were posted, and the one of those completed that was posted last.
     let (mut posted, mut latest) = (0, 0);
-    each_call(file, plans, |plan, call, thread| match plan.role {
-        CallRole::Complete(completion) => completion.each(plan, call, |done| {
-            let Some(receive) = receives.complete(done.request, thread) else {
-                return;
-            };
-            if receive.has_wildcard
-                && latest > receive.number
-                && got.len() < MAX_MESSAGES
-                && let Some(status) = done.status.filter(|status| !status.cancelled)
-            {
-                let (source, tag) = (status.source.into(), status.tag.into());
-                got.insert(receive.start, ReceivedMessage { source, tag });
-            }
-            latest = latest.max(receive.number);
-        }),
-        _ if call.code != 0 && !plan.is_cut_short(call) => {}
-        CallRole::Blocking if plan.recv.is_none() => {}
-        CallRole::Blocking | CallRole::Match { .. } => {
-            posted += 1;
-            latest = posted;
-        }
-        CallRole::Start { requests } => {
-            let handle = plan.handle(call.payload, requests);
-            let args = handle
-                .is_none()
-                .then(|| plan.decode(call.payload))
-                .flatten();
-            let array = args.iter().filter_map(|args| args.array(requests));
-            let handles = array.flat_map(Array::ints).map(|handle| handle as u64);
-            for handle in handle.into_iter().chain(handles) {
-                receives.start(handle, thread, |receive| {
-                    posted += 1;
-                    receive.number = posted;
-                    receive.start.starts += 1;
-                });
-            }
-        }
-        CallRole::Nonblocking { request } | CallRole::Init { request } => {
-            let Some(handle) = plan.handle(call.payload, request) else {
-                return;
-            };
-            if plan.recv.is_none() {
-                return receives.forget(handle, thread);
-            }
-            let mut receive = PostedReceive {
-                start: RequestStart::of(call.call),
-                number: 0,
-                has_wildcard: has_wildcard(plan, call),
-            };
-            let request_use = match plan.role {
-                CallRole::Init { .. } => RequestUse::Persistent,
-                _ => {
-                    posted += 1;
-                    receive.number = posted;
-                    RequestUse::Own
+    each_call(file, plans, |plan, call, thread| {
+        let by = request_call(call, thread);
+        match plan.role {
+            CallRole::Complete(completion) => completion.each(plan, call, |done| {
+                let Some(receive) = receives.complete(done.request, by) else {
+                    return;
+                };
+                if receive.has_wildcard
+                    && latest > receive.number
+                    && got.len() < MAX_MESSAGES
+                    && let Some(status) = done.status.filter(|status| !status.cancelled)
+                {
+                    let (source, tag) = (status.source.into(), status.tag.into());
+                    got.insert(receive.start, ReceivedMessage { source, tag });
                 }
-            };
-            receives.insert(handle, receive, request_use, thread);
-        }
-        CallRole::FreeRequest { request } => {
-            if let Some(handle) = plan.handle(call.payload, request) {
-                receives.free(handle, thread);
+                latest = latest.max(receive.number);
+            }),
+            _ if call.code != 0 && !plan.is_cut_short(call) => {}
+            CallRole::Blocking if plan.recv.is_none() => {}
+            CallRole::Blocking | CallRole::Match { .. } => {
+                posted += 1;
+                latest = posted;
             }
-        }
-        CallRole::OtherRequest { request } => {
-            if let Some(handle) = plan.handle(call.payload, request) {
-                receives.forget(handle, thread);
+            CallRole::Start { requests } => {
+                let handle = plan.handle(call.payload, requests);
+                let args = handle
+                    .is_none()
+                    .then(|| plan.decode(call.payload))
+                    .flatten();
+                let array = args.iter().filter_map(|args| args.array(requests));
+                let handles = array.flat_map(Array::ints).map(|handle| handle as u64);
+                for handle in handle.into_iter().chain(handles) {
+                    receives.start(handle, by, |receive| {
+                        posted += 1;
+                        receive.number = posted;
+                        receive.start.starts += 1;
+                    });
+                }
             }
+            CallRole::Nonblocking { request } | CallRole::Init { request } => {
+                let Some(handle) = plan.handle(call.payload, request) else {
+                    return;
+                };
+                if plan.recv.is_none() {
+                    return receives.forget(handle, by);
+                }
+                let mut receive = PostedReceive {
+                    start: RequestStart::of(call.call),
+                    number: 0,
+                    has_wildcard: has_wildcard(plan, call),
+                };
+                let request_use = match plan.role {
+                    CallRole::Init { .. } => RequestUse::Persistent,
+                    _ => {
+                        posted += 1;
+                        receive.number = posted;
+                        RequestUse::Own
+                    }
+                };
+                receives.insert(handle, receive, request_use, by);
+            }
+            CallRole::FreeRequest { request } => {
+                if let Some(handle) = plan.handle(call.payload, request) {
+                    receives.free(handle, by);
+                }
+            }
+            CallRole::OtherRequest { request } => {
+                if let Some(handle) = plan.handle(call.payload, request) {
+                    receives.forget(handle, by);
+                }
+            }
+            _ => {}
         }
-        _ => {}
     });
     got
 }

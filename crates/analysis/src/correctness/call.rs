@@ -171,6 +171,8 @@ pub struct Signature {
 pub struct Call<'a> {
     /// Who made it, and when.
     pub place: CallPlace,
+    /// When it returned, seconds in the time of the trace.
+    pub end: f64,
     /// The function in the function table.
     pub function: &'a Function,
     /// Error code; 0 is success, `None` where the trace does not tell.
@@ -204,6 +206,7 @@ impl<'a> Call<'a> {
     pub fn new(place: CallPlace, function: &'a Function) -> Call<'a> {
         Call {
             place,
+            end: place.start,
             function,
             code: Some(0),
             comm: None,

@@ -1,8 +1,7 @@
 //! What one process has: requests with their operations, objects that it has to free, files and windows.
 
 use super::call::{
-    AskedMessage, Call, CallPlace, CommKey, CompletedOperation, ObjectKind, Peer, ReceivedStatus,
-    Signature,
+    AskedMessage, Call, CallPlace, CommKey, ObjectKind, Peer, ReceivedStatus, Signature,
 };
 use super::collective::{Arrival, OperationNumber};
 use super::left::LeftObjects;
@@ -11,7 +10,7 @@ use super::pass::CorrectnessPass;
 use super::role::{CollectiveOn, comes_together_on};
 use std::collections::BTreeMap;
 use trace_model::hash::Map;
-use trace_model::requests::{OutstandingRequests, RequestUse};
+use trace_model::requests::{OutstandingRequests, RequestCall, RequestUse};
 use wrappers::{Class, Function};
 
 /// The operation that a request stands for.
@@ -99,7 +98,7 @@ impl ProcessState {
         let collective = self.come_together(call, pass);
         if !call.worked() {
             // Of a call that failed, some operations may be complete.
-            self.complete(&call.completes, call.place, pass);
+            self.complete(call, pass);
             return;
         }
         let sets_attribute =
@@ -109,18 +108,19 @@ impl ProcessState {
         }
         self.make(call, collective, pass);
         for &request in &call.starts {
-            let thread = thread_of(call.place);
-            let known = self.requests.get(request);
+            let known = self.requests.get(request, request_call(call));
             let collective = known.and_then(|known| self.come_to_start(call.place, &known, pass));
-            let started = self.requests.start(request, thread, |operation| {
-                operation.place = call.place;
-                operation.collective = collective.or(operation.collective);
-            });
+            let started = self
+                .requests
+                .start(request, request_call(call), |operation| {
+                    operation.place = call.place;
+                    operation.collective = collective.or(operation.collective);
+                });
             if let Some(operation) = started {
                 self.send(call.place, operation.send, pass);
             }
         }
-        self.complete(&call.completes, call.place, pass);
+        self.complete(call, pass);
         if let Some((kind, handle)) = call.frees {
             self.free(call, kind, handle, pass);
         }
@@ -375,21 +375,16 @@ impl ProcessState {
             ..operation
         };
         self.requests
-            .insert(handle, operation, handle_use, thread_of(call.place));
+            .insert(handle, operation, handle_use, request_call(call));
         if handle_use != RequestUse::Persistent {
             self.send(call.place, call.send, pass);
         }
     }
 
     /// Operations are complete.
-    fn complete(
-        &mut self,
-        completed: &[CompletedOperation],
-        place: CallPlace,
-        pass: &mut CorrectnessPass,
-    ) {
-        for done in completed {
-            let Some(operation) = self.requests.complete(done.request, thread_of(place)) else {
+    fn complete(&mut self, call: &Call<'_>, pass: &mut CorrectnessPass) {
+        for done in &call.completes {
+            let Some(operation) = self.requests.complete(done.request, request_call(call)) else {
                 continue;
             };
             if let Some(asked) = operation.receive {
@@ -404,8 +399,8 @@ impl ProcessState {
 
     fn free(&mut self, call: &Call<'_>, kind: ObjectKind, handle: u64, pass: &mut CorrectnessPass) {
         if kind == ObjectKind::Request {
-            let is_active = self.requests.is_active(handle, thread_of(call.place));
-            let freed = self.requests.free(handle, thread_of(call.place));
+            let is_active = self.requests.is_active(handle, request_call(call));
+            let freed = self.requests.free(handle, request_call(call));
             // It may still receive.
             if is_active
                 && let Some(asked) = freed.and_then(|operation| operation.receive)
@@ -427,7 +422,7 @@ impl ProcessState {
 
     /// The operation of a request that a call waits for.
     pub(super) fn operation(&self, request: u64) -> Option<Operation> {
-        self.requests.get(request)
+        self.requests.current(request)
     }
 
     /// Operations that are not complete, in no order.
@@ -465,7 +460,12 @@ pub(super) fn is_buffered(function: &Function) -> bool {
     function.name.to_ascii_lowercase().contains("bsend")
 }
 
-/// Number of the thread as requests have it.
-fn thread_of(place: CallPlace) -> i32 {
-    i32::try_from(place.thread).unwrap_or(i32::MAX)
+/// The call as requests see it, in nanoseconds.
+fn request_call(call: &Call<'_>) -> RequestCall {
+    let ns = |seconds: f64| (seconds * 1e9) as i64;
+    RequestCall {
+        thread: i32::try_from(call.place.thread).unwrap_or(i32::MAX),
+        start: ns(call.place.start),
+        stop: ns(call.end),
+    }
 }

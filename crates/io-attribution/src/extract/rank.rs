@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 use trace_model::requests::{OutstandingRequests, RequestUse};
 use unify::comms;
 use unify::comms::CommId;
+use unify::completion::request_call;
 use unify::library::Library;
 use unify::plan::{CallRole, FileCall, FunctionPlan};
 use unify::scan::Scan;
@@ -329,7 +330,7 @@ impl<'a> RankContext<'a> {
         out: &mut ReadyEvents,
     ) {
         let payload = call.payload;
-        let owner = i32::try_from(thread).unwrap_or(i32::MAX);
+        let by = request_call(call, i32::try_from(thread).unwrap_or(i32::MAX));
         let id = self.call_id(call.call);
         let mut complete = |call, moved, failed| {
             let what = AttributionEventKind::Complete {
@@ -357,10 +358,10 @@ impl<'a> RankContext<'a> {
                         match request {
                             Some(request) => {
                                 // A handle that is given out again stands for something that is over.
-                                if let Some(old) = self.requests.get(request) {
+                                if let Some(old) = self.requests.take_current(request) {
                                     complete(old, None, false);
                                 }
-                                self.requests.insert(request, id, RequestUse::Own, owner);
+                                self.requests.insert(request, id, RequestUse::Own, by);
                             }
                             None => complete(id, None, call.code != 0),
                         }
@@ -377,7 +378,7 @@ impl<'a> RankContext<'a> {
             }
             CallRole::Complete(completion) if !self.requests.is_empty() => {
                 completion.each(plan, call, |done| {
-                    if let Some(access) = self.requests.complete(done.request, owner) {
+                    if let Some(access) = self.requests.complete(done.request, by) {
                         let moved = done.status.filter(|_| done.worked).map(|s| s.bytes);
                         complete(access, moved, !done.worked);
                     }
@@ -401,7 +402,7 @@ impl<'a> RankContext<'a> {
             }
             CallRole::FreeRequest { request } if !self.requests.is_empty() => {
                 if let Some(handle) = plan.handle(payload, request) {
-                    self.requests.free(handle, owner);
+                    self.requests.free(handle, by);
                 }
             }
             CallRole::Nonblocking { request }
@@ -410,7 +411,7 @@ impl<'a> RankContext<'a> {
                 if !self.requests.is_empty() =>
             {
                 if let Some(handle) = plan.handle(payload, request) {
-                    self.requests.forget(handle, owner);
+                    self.requests.forget(handle, by);
                 }
             }
             CallRole::FreeComm { comm } => {

@@ -426,13 +426,17 @@ impl<'r, 't> Reader<'r, 't> {
 
     /// The place of a recorded call; `None` if its function is not in the table.
     fn place(&self, record: &Record<'_>, thread: u32) -> Option<CallPlace> {
-        let start = self.scan.clock.ns(record.start).wrapping_sub(self.zero);
         Some(CallPlace {
             rank: self.rank,
             thread,
             function: *self.functions.get(usize::from(record.function))?,
-            start: start as f64 / 1e9,
+            start: self.seconds(record.start),
         })
+    }
+
+    /// Ticks of the process as seconds of the trace.
+    fn seconds(&self, ticks: u64) -> f64 {
+        self.scan.clock.ns(ticks).wrapping_sub(self.zero) as f64 / 1e9
     }
 
     fn comm(&self, handle: u64) -> Option<CommKey> {
@@ -471,6 +475,7 @@ fn read_call<'t>(
     let place = reader.place(record, thread)?;
     let payload = record.payload;
     let mut call = Call::new(place, function);
+    call.end = reader.seconds(record.stop());
     call.code = Some(record.code.into());
     if record.code != 0 {
         let class = super::error_names::class(record.code, reader.scan.info.family);

@@ -351,7 +351,8 @@ impl RankWalk<'_> {
             let comm = fields.int("comm").or_else(|| fields.first(FieldCode::Comm));
             let comm = comm.map(|number| self.names.comm(number));
             let key = comm.and_then(|name| run.key(self.place, self.rank, name, pass));
-            let call = self.call(place, function, &fields, key, pass);
+            let mut call = self.call(place, function, &fields, key, pass);
+            call.end = (time - self.zero) as f64 / 1e9;
             self.state.take(&call, pass);
         }
         if is_creation(record.function.id) {

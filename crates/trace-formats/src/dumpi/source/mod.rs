@@ -393,7 +393,7 @@ impl<'a> DumpiSource<'a> {
                 return Ok(true);
             };
             let requests = &mut walk.numbers;
-            requests.take(id, args, i32::from(record.thread));
+            requests.take(id, args, next.by);
             shown.write(record, args, requests, &walk.sizes, self.counters, info);
             let category = FIRST_FUNCTION + i32::from(id);
             let comm = self.on_communicators.communicator(id, args);

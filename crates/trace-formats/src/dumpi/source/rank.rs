@@ -15,7 +15,7 @@ use super::info;
 use super::messages::{MessageChannel, MessageEnd, MessagesUnderWay, ReceivePattern};
 use super::request_numbers::RequestNumbers;
 use trace_model::Losses;
-use trace_model::requests::{OutstandingRequests, RequestUse};
+use trace_model::requests::{OutstandingRequests, RequestCall, RequestUse};
 
 /// The next call of a rank and its times on the rank's clock, ns.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub(super) struct NextCall<'a> {
     pub(super) record: DumpiRecord<'a>,
     pub(super) start: i64,
     pub(super) stop: i64,
+    /// The call as requests see it, by the wall clock.
+    pub(super) by: RequestCall,
 }
 
 /// Operation that a request stands for.
@@ -51,6 +53,8 @@ pub(super) struct RankWalk<'a> {
     pub(super) place: usize,
     records: DumpiRecords<'a>,
     ticker: RecordTicker,
+    /// Times by the wall clock, whatever the trace is drawn by: they tell what overlaps.
+    wall: RecordTicker,
     pub(super) next: Option<NextCall<'a>>,
     pub(super) failed: Option<super::super::DumpiError>,
     pub(super) names: HandleNames,
@@ -80,6 +84,7 @@ impl<'a> RankWalk<'a> {
             place,
             records: reader.records(),
             ticker: RecordTicker::new(axis),
+            wall: RecordTicker::new(RecordAxis::Wall),
             next: None,
             failed: None,
             names: HandleNames::default(),
@@ -100,10 +105,17 @@ impl<'a> RankWalk<'a> {
             None => None,
             Some(Ok(record)) => {
                 let (start, stop) = self.ticker.times(&record);
+                let (began, returned) = self.wall.times(&record);
+                let by = RequestCall {
+                    thread: i32::from(record.thread),
+                    start: began,
+                    stop: returned,
+                };
                 Some(NextCall {
                     record,
                     start,
                     stop,
+                    by,
                 })
             }
             Some(Err(error)) => {
@@ -139,7 +151,7 @@ impl<'a> RankWalk<'a> {
             start: next.start + shift,
             stop: next.stop + shift,
             line,
-            thread: i32::from(next.record.thread),
+            by: next.by,
         };
         self.take_transfer(id, CallArgs(args), &flow, comms, messages);
     }
@@ -153,7 +165,6 @@ impl<'a> RankWalk<'a> {
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
-        let thread = flow.thread;
         match id {
             ids::SEND | ids::BSEND | ids::SSEND | ids::RSEND => {
                 self.send(
@@ -178,7 +189,7 @@ impl<'a> RankWalk<'a> {
                     messages,
                 );
                 let (request, operation) = (args.request(5), RequestMeaning::Sent(sent));
-                (self.requests).insert(request, operation, RequestUse::Shared, thread);
+                (self.requests).insert(request, operation, RequestUse::Shared, flow.by);
             }
             ids::RECV => {
                 let wanted = self.wanted(args.int(2), args.int(3), args.int(4), comms);
@@ -199,14 +210,14 @@ impl<'a> RankWalk<'a> {
                     },
                     None => RequestMeaning::Other,
                 };
-                (self.requests).insert(args.request(5), operation, RequestUse::Own, thread);
+                (self.requests).insert(args.request(5), operation, RequestUse::Own, flow.by);
             }
             ids::SEND_INIT | ids::BSEND_INIT | ids::SSEND_INIT | ids::RSEND_INIT => {
                 let channel = self.channel(args.int(2), args.int(3), args.int(4), comms);
                 let bytes = info::bytes(args.int(0), args.int(1), &self.sizes);
                 let operation = RequestMeaning::SendInit { channel, bytes };
                 let request = args.request(5);
-                (self.requests).insert(request, operation, RequestUse::Persistent, thread);
+                (self.requests).insert(request, operation, RequestUse::Persistent, flow.by);
             }
             ids::RECV_INIT => {
                 let operation = RequestMeaning::RecvInit(self.wanted(
@@ -216,7 +227,7 @@ impl<'a> RankWalk<'a> {
                     comms,
                 ));
                 let request = args.request(5);
-                (self.requests).insert(request, operation, RequestUse::Persistent, thread);
+                (self.requests).insert(request, operation, RequestUse::Persistent, flow.by);
             }
             ids::START => self.start(args.request(0), flow, messages),
             ids::STARTALL => {
@@ -286,7 +297,7 @@ impl<'a> RankWalk<'a> {
             ids::REQUEST_FREE => {
                 let request = args.request(0);
                 if let Some(RequestMeaning::Posted { number, wanted }) =
-                    self.requests.free(request, flow.thread)
+                    self.requests.free(request, flow.by)
                 {
                     messages.forget(number, &wanted);
                 }
@@ -299,7 +310,7 @@ impl<'a> RankWalk<'a> {
             ids::GREQUEST_START => {
                 let operation = RequestMeaning::Other;
                 self.requests
-                    .insert(args.request(0), operation, RequestUse::Own, flow.thread);
+                    .insert(args.request(0), operation, RequestUse::Own, flow.by);
             }
             _ => {}
         }
@@ -384,7 +395,7 @@ impl<'a> RankWalk<'a> {
     }
 
     fn start(&mut self, request: u64, flow: &Flow, messages: &mut MessagesUnderWay) {
-        match self.requests.start(request, flow.thread, |_| {}) {
+        match self.requests.start(request, flow.by, |_| {}) {
             Some(RequestMeaning::SendInit {
                 channel: Some(channel),
                 bytes,
@@ -409,7 +420,7 @@ impl<'a> RankWalk<'a> {
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
-        let operation = self.requests.complete(request, flow.thread);
+        let operation = self.requests.complete(request, flow.by);
         let cancelled = match status {
             Some(status) => status.cancelled != 0,
             // Without a status, a request that the program tried to cancel is taken to be cancelled.
@@ -490,7 +501,7 @@ struct Flow {
     start: i64,
     stop: i64,
     line: i32,
-    thread: i32,
+    by: RequestCall,
 }
 
 impl Flow {

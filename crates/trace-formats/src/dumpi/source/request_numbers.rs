@@ -4,7 +4,7 @@ use super::super::completed::{CallArgs, completed};
 use super::super::functions::MAX_FIELDS;
 use super::super::ids;
 use super::super::value::FieldValue;
-use trace_model::requests::{OutstandingRequests, RequestUse};
+use trace_model::requests::{OutstandingRequests, RequestCall, RequestUse};
 
 /// Numbers of the requests of a rank: those that the call has to do with that is looked at.
 ///
@@ -30,11 +30,11 @@ const BELOW_ANY: i32 = -2;
 
 impl RequestNumbers {
     /// Takes note of a call of a function other than Function_enter and Function_exit.
-    pub(super) fn take(&mut self, id: u16, args: &[FieldValue<'_>; MAX_FIELDS], thread: i32) {
+    pub(super) fn take(&mut self, id: u16, args: &[FieldValue<'_>; MAX_FIELDS], by: RequestCall) {
         self.request = 0;
         self.completed.clear();
         for (handle, _) in completed(id, args) {
-            self.complete(handle, thread);
+            self.complete(handle, by);
         }
         self.completed.sort_unstable();
         let args = CallArgs(args);
@@ -49,24 +49,24 @@ impl RequestNumbers {
             | ids::RECV_INIT => (5, RequestUse::Persistent),
             ids::GREQUEST_START => (0, RequestUse::Own),
             ids::START => {
-                self.request = self.start(args.request(0), thread);
+                self.request = self.start(args.request(0), by);
                 return;
             }
             ids::STARTALL => {
                 if let FieldValue::Ints(handles) = args.0[1] {
                     for handle in handles.iter() {
-                        self.start(u64::from(handle as u32), thread);
+                        self.start(u64::from(handle as u32), by);
                     }
                 }
                 return;
             }
             ids::REQUEST_FREE => {
-                let freed = self.outstanding.free(args.request(0), thread);
+                let freed = self.outstanding.free(args.request(0), by);
                 self.request = freed.unwrap_or(0);
                 return;
             }
             ids::CANCEL | ids::GREQUEST_COMPLETE | ids::REQUEST_GET_STATUS => {
-                let found = self.outstanding.get(args.request(0));
+                let found = self.outstanding.get(args.request(0), by);
                 self.request = found.unwrap_or(0);
                 return;
             }
@@ -74,7 +74,7 @@ impl RequestNumbers {
         };
         self.request = self.make();
         let (handle, number) = (args.request(at), self.request);
-        self.outstanding.insert(handle, number, handle_use, thread);
+        self.outstanding.insert(handle, number, handle_use, by);
     }
 
     fn make(&mut self) -> u32 {
@@ -83,19 +83,19 @@ impl RequestNumbers {
     }
 
     /// Starts a persistent operation. Gives the number of its request, or 0 if the call that made it is not in the file.
-    fn start(&mut self, handle: u64, thread: i32) -> u32 {
-        let number = self.outstanding.start(handle, thread, |_| {});
+    fn start(&mut self, handle: u64, by: RequestCall) -> u32 {
+        let number = self.outstanding.start(handle, by, |_| {});
         number.unwrap_or(0)
     }
 
-    fn complete(&mut self, handle: u64, thread: i32) {
+    fn complete(&mut self, handle: u64, by: RequestCall) {
         if is_null(handle) {
             return;
         }
-        match self.outstanding.complete(handle, thread) {
+        match self.outstanding.complete(handle, by) {
             Some(number) => self.completed.push(number),
             // A persistent operation that was not started.
-            None if self.outstanding.get(handle).is_some() => {}
+            None if self.outstanding.get(handle, by).is_some() => {}
             // Of a call whose arguments are not in the file: one of MPI-3, or one that was left out.
             None => {
                 let number = self.make();
