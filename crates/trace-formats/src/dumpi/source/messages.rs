@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use super::hidden_calls::{HiddenCalls, certain_pairs};
 use trace_model::Losses;
 
 /// Messages that are passed over at most, where one is looked for among those that wait.
@@ -18,6 +19,9 @@ const TAKEN_UNSEEN: &str =
 /// Receives that are left, from ranks that call MPI_Isendrecv or its like.
 const SENT_UNSEEN: &str =
     "receive from a rank with sends that DUMPI cannot hold, such as MPI_Isendrecv";
+
+/// Messages of which both ends are there, beside others of hidden calls.
+const UNCERTAIN: &str = "message whose other end is not certain, beside calls that DUMPI cannot hold, such as MPI_Mrecv";
 
 /// Properties that the two ends of a message share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +94,8 @@ struct ChannelQueues {
     sends: VecDeque<(u64, MessageEnd)>,
     /// By the order of posting.
     receives: BTreeMap<u64, PostedReceive>,
+    /// Messages of which both ends are left, as it is not certain which belong together.
+    uncertain: u64,
 }
 
 /// The messages under way.
@@ -103,12 +109,12 @@ pub(super) struct MessagesUnderWay {
     /// Complete receives of which nobody knows what they took, by the order of posting.
     unknown: BTreeMap<u64, (ReceivePattern, MessageEnd)>,
     ranks: HashMap<u32, RankFacts>,
+    /// Whether a rank calls functions that send or receive messages and whose arguments DUMPI does not hold.
+    has_hidden_calls: bool,
     count: u64,
     forgotten: u64,
     /// Receives that were complete before anything was sent that they could have taken.
     early: Vec<(MessageChannel, MessageEnd)>,
-    /// Messages that receives took of which the trace tells nothing more.
-    taken_unseen: Vec<MessageEnd>,
     /// Messages that are complete, for the caller to take.
     pub(super) arrows: Vec<MatchedMessage>,
 }
@@ -116,7 +122,9 @@ pub(super) struct MessagesUnderWay {
 impl MessagesUnderWay {
     /// None yet, of a run of which this is known by rank.
     pub(super) fn new(ranks: HashMap<u32, RankFacts>) -> Self {
+        let hides = |rank: &RankFacts| rank.receives_unseen || rank.sends_unseen;
         MessagesUnderWay {
+            has_hidden_calls: ranks.values().any(hides),
             ranks,
             ..MessagesUnderWay::default()
         }
@@ -231,8 +239,26 @@ impl MessagesUnderWay {
         }
     }
 
-    /// Makes arrows of what can be put together.
+    /// Calls of a channel that the trace may lack.
+    fn hidden_calls(&self, channel: &MessageChannel) -> HiddenCalls {
+        if !self.has_hidden_calls {
+            return HiddenCalls::default();
+        }
+        let (from, to) = (
+            self.ranks.get(&channel.source),
+            self.ranks.get(&channel.dest),
+        );
+        HiddenCalls {
+            receives: to.is_some_and(|to| to.receives_unseen),
+            sends: from.is_some_and(|from| from.sends_unseen),
+        }
+    }
+
+    /// Makes arrows of what can be put together. Where calls are hidden, that is known only when all others are.
     fn settle(&mut self, channel: MessageChannel) {
+        if self.hidden_calls(&channel).are_any() {
+            return;
+        }
         let Some(queues) = self.channels.get_mut(&channel) else {
             return;
         };
@@ -255,8 +281,8 @@ impl MessagesUnderWay {
             queues.receives.pop_first();
             let PostedReceive::Complete(CompleteReceive {
                 end: receive,
-                told,
                 is_from_anyone,
+                ..
             }) = slot
             else {
                 queues.sends.pop_front();
@@ -268,14 +294,6 @@ impl MessagesUnderWay {
                 self.early.push((channel, receive));
                 continue;
             }
-            let to = self.ranks.get(&channel.dest);
-            if let Some(told) = told.filter(|_| to.is_some_and(|to| to.receives_unseen))
-                && let mut waiting = queues.sends.iter().take(LOOKED_AT)
-                && let Some(at) = waiting.position(|(_, send)| send.bytes == told)
-            {
-                let before = queues.sends.drain(..at);
-                self.taken_unseen.extend(before.map(|(_, send)| send));
-            }
             if let Some((_, send)) = queues.sends.pop_front() {
                 let tag = channel.tag;
                 self.arrows.push(MatchedMessage { send, receive, tag });
@@ -284,6 +302,73 @@ impl MessagesUnderWay {
         if queues.receives.is_empty() && queues.sends.is_empty() {
             self.channels.remove(&channel);
         }
+    }
+
+    /// Makes arrows of what certainly belongs together on a channel with hidden calls, after the last call.
+    fn settle_hidden(&mut self, channel: MessageChannel, hidden: HiddenCalls) {
+        let has_one_clock = have_one_clock(&self.ranks, channel);
+        let may_take = |wanted: &ReceivePattern| {
+            wanted.comm == channel.comm
+                && wanted.dest == channel.dest
+                && wanted.source.is_none_or(|source| source == channel.source)
+                && wanted.tag.is_none_or(|tag| tag == channel.tag)
+        };
+        let hidden = HiddenCalls {
+            // A receive of which nobody knows what it took may have taken one of these.
+            receives: hidden.receives || self.unknown.values().any(|(wanted, _)| may_take(wanted)),
+            ..hidden
+        };
+        let Some(queues) = self.channels.get_mut(&channel) else {
+            return;
+        };
+        let is_before = |receive: &CompleteReceive, send: i64| {
+            has_one_clock && receive.end.ns.saturating_add(CLOCK_DOUBT_NS) < send
+        };
+        // From MPI_PROC_NULL, which not all libraries say in the status.
+        let first = queues.sends.iter().map(|(_, send)| send.ns).min();
+        queues.receives.retain(|_, slot| match slot {
+            PostedReceive::Complete(receive)
+                if receive.is_from_anyone && first.is_some_and(|ns| is_before(receive, ns)) =>
+            {
+                self.early.push((channel, receive.end));
+                false
+            }
+            _ => true,
+        });
+        let sends: Vec<MessageEnd> = queues.sends.iter().map(|&(_, end)| end).collect();
+        let receives: Vec<(u64, PostedReceive)> = queues
+            .receives
+            .iter()
+            .map(|(&nth, &slot)| (nth, slot))
+            .collect();
+        let counts = (sends.len(), receives.len());
+        let pairs = certain_pairs(counts, hidden, |send, receive| {
+            let send = &sends[send];
+            match &receives[receive].1 {
+                PostedReceive::Complete(receive) => {
+                    // The size of types that were never committed is not known to the sender.
+                    let told = receive.told.filter(|told| *told >= 0 && send.bytes != 0);
+                    told.is_none_or(|told| told == send.bytes) && !is_before(receive, send.ns)
+                }
+                PostedReceive::Forgotten | PostedReceive::Open => true,
+            }
+        });
+        queues.uncertain = (counts.0.min(counts.1) - pairs.len()) as u64;
+        let mut taken = vec![false; sends.len()];
+        for (send, receive) in pairs {
+            let (number, slot) = receives[receive];
+            taken[send] = true;
+            queues.receives.remove(&number);
+            if let PostedReceive::Complete(receive) = slot {
+                self.arrows.push(MatchedMessage {
+                    send: sends[send],
+                    receive: receive.end,
+                    tag: channel.tag,
+                });
+            }
+        }
+        let mut taken = taken.into_iter();
+        queues.sends.retain(|_| !taken.next().unwrap_or(false));
     }
 
     /// Matches the rest at the end: receives with wildcards that never took anything hold nothing up any more.
@@ -298,7 +383,10 @@ impl MessagesUnderWay {
                     .receives
                     .retain(|_, slot| !matches!(slot, PostedReceive::Open));
             }
-            self.settle(channel);
+            match self.hidden_calls(&channel) {
+                hidden if hidden.are_any() => self.settle_hidden(channel, hidden),
+                _ => self.settle(channel),
+            }
         }
         self.guess();
     }
@@ -306,7 +394,8 @@ impl MessagesUnderWay {
     /// Gives the receives of which nobody knows what they took the messages that are left, first come, first served.
     fn guess(&mut self) {
         type Waiting = Vec<(i64, MessageChannel, u64, MessageEnd, bool)>;
-        if self.unknown.is_empty() {
+        // Where calls are hidden, what is left may be theirs.
+        if self.unknown.is_empty() || self.has_hidden_calls {
             return;
         }
         let mut left: HashMap<(u32, u32), (usize, Waiting)> = HashMap::new();
@@ -362,19 +451,20 @@ impl MessagesUnderWay {
         let all = self.channels.values();
         let all = all.flat_map(move |queues| sends(queues).into_iter().chain(receives(queues)));
         let early = self.early.iter().map(|&(_, end)| end);
-        all.chain(early).chain(self.taken_unseen.iter().copied())
+        all.chain(early)
     }
 
     /// Ends that found no other end. What a rank may have received or sent by calls of which DUMPI holds no arguments is told as that.
     pub(super) fn losses(&self, losses: &mut Losses) {
         for (channel, queues) in &self.channels {
-            losses.add(self.sent_only(channel), queues.sends.len() as u64);
-            losses.add(self.received_only(channel), queues.receives.len() as u64);
+            let left = |count: usize| (count as u64).saturating_sub(queues.uncertain);
+            losses.add(self.sent_only(channel), left(queues.sends.len()));
+            losses.add(self.received_only(channel), left(queues.receives.len()));
+            losses.add(UNCERTAIN, queues.uncertain);
         }
         for (channel, _) in &self.early {
             losses.add(self.received_only(channel), 1);
         }
-        losses.add(TAKEN_UNSEEN, self.taken_unseen.len() as u64);
         losses.add(
             "receive whose request was freed before it was complete",
             self.forgotten,

@@ -5,6 +5,7 @@
 //! graph topologies without reordering, and from two others are followed, in runs of which all files are there; messages
 //! on others are counted as lost.
 
+mod hidden_calls;
 pub(super) mod info;
 mod messages;
 mod not_matched;
