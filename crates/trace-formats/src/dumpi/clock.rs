@@ -1,7 +1,10 @@
 //! The time of a record, as a viewer needs it: on one axis for all ranks, and going on where the 16 bits of the format's
 //! seconds begin anew.
 
-use super::types::{ClockSpan, ClockTime, DumpiRecord, Mask};
+use super::functions::FUNCTION_ENTER;
+use super::ids;
+use super::types::{DumpiRecord, Mask};
+use trace_model::hash::Map;
 
 /// Which times a trace is drawn by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,15 +17,27 @@ pub enum RecordAxis {
     Count,
 }
 
-/// Seconds after which those of a file start again from 0.
-const TURN: i64 = 1 << 16;
+const SECOND: i64 = 1_000_000_000;
+
+/// Time after which the seconds of a file start again from 0, ns.
+const TURN: i64 = (1 << 16) * SECOND;
+
+/// What records of several threads may be out of order by, ns.
+const DISORDER: i64 = 60 * SECOND;
 
 /// Start and stop of each record of a file, ns.
+///
+/// Records are in the order in which calls end, and those of a thread do not overlap. So a record that seems to end before the last one, or to
+/// begin before the last one of its thread has ended, is of a later turn. More than a turn between two records leaves no trace.
 #[derive(Clone, Debug)]
 pub struct RecordTicker {
     axis: RecordAxis,
-    turns: i64,
-    last: i64,
+    /// Latest end so far.
+    last: Option<i64>,
+    /// By thread the end of the last record.
+    threads: Map<u16, i64>,
+    /// When the first record began, if that is MPI_Init, so that nothing was before.
+    first: Option<i64>,
     count: i64,
 }
 
@@ -31,15 +46,15 @@ impl RecordTicker {
     pub fn new(axis: RecordAxis) -> Self {
         RecordTicker {
             axis,
-            turns: 0,
-            last: i64::MIN,
+            last: None,
+            threads: Map::default(),
+            first: None,
             count: 0,
         }
     }
 
     /// Start and end of the next record, ns.
     pub fn times(&mut self, record: &DumpiRecord<'_>) -> (i64, i64) {
-        const SECOND: i64 = 1_000_000_000;
         let span = match self.axis {
             RecordAxis::Wall => record.wall,
             RecordAxis::Cpu => record.cpu,
@@ -50,22 +65,40 @@ impl RecordTicker {
         };
         if !self.has_time(record.mask) {
             // Some functions may be recorded without: they are where the last one ended.
-            let at = self.last.max(0);
+            let at = self.last.unwrap_or(0).max(0);
             return (at, at);
         }
-        let ClockSpan { start, stop } = span;
-        // Records are in the order in which calls end.
-        let mut end = ns(stop, self.turns);
-        if self.last != i64::MIN && end < self.last - TURN / 2 * SECOND {
-            self.turns += 1;
-            end = ns(stop, self.turns);
+        let (start, mut end) = (span.start.ns(), span.stop.ns());
+        // Processor times may be those of threads, which are in no order. The entry to a function without a number may stand where the function ends.
+        let is_enter = record.function.id == FUNCTION_ENTER;
+        let disorder = match self.axis {
+            RecordAxis::Wall if !is_enter => DISORDER,
+            _ => TURN / 2,
+        };
+        let mut duration = end.saturating_sub(start);
+        if duration < -disorder {
+            duration = duration.saturating_add(TURN);
         }
-        self.last = end;
-        let mut begin = ns(start, self.turns);
-        if begin > end + TURN / 2 * SECOND {
-            begin -= TURN * SECOND;
+        if let Some(last) = self.last {
+            let lag = last.saturating_sub(disorder).saturating_sub(end).max(0);
+            let turns = lag / TURN + i64::from(lag % TURN > 0);
+            end = end.saturating_add(turns.saturating_mul(TURN));
+            let own = self.threads.get(&record.thread).copied().or(self.first);
+            let own = own.filter(|_| self.axis == RecordAxis::Wall);
+            let begin = end.saturating_sub(duration);
+            if own.is_some_and(|own| begin < own.saturating_sub(DISORDER)) {
+                end = end.saturating_add(TURN);
+            }
+        } else if matches!(record.function.id, ids::INIT | ids::INIT_THREAD) {
+            self.first = Some(end.saturating_sub(duration));
         }
-        (begin, end)
+        self.set_end(record.thread, end);
+        (end.saturating_sub(duration), end)
+    }
+
+    fn set_end(&mut self, thread: u16, end: i64) {
+        self.last = Some(self.last.map_or(end, |last| last.max(end)));
+        self.threads.insert(thread, end);
     }
 
     fn has_time(&self, mask: Mask) -> bool {
@@ -75,10 +108,4 @@ impl RecordTicker {
             RecordAxis::Count => true,
         }
     }
-}
-
-fn ns(clock: ClockTime, turns: i64) -> i64 {
-    clock
-        .ns()
-        .saturating_add(turns.saturating_mul(TURN * 1_000_000_000))
 }

@@ -439,6 +439,69 @@ fn clocks_go_on_after_eighteen_hours_and_hosts_are_put_beside_each_other() {
     assert_eq!(drawn.losses.count(what), 1);
 }
 
+/// Barriers of a rank at these times, as they are read.
+fn barriers_read(spans: &[[u64; 2]]) -> Vec<[i64; 2]> {
+    let mut rank = Rank::new();
+    for &[start, stop] in spans {
+        let ns = [start, stop].map(|seconds| seconds * 1_000_000_000);
+        rank.span("MPI_Barrier", ns[0], ns[1], &|c| _ = c.handle(WORLD));
+    }
+    let states = run(vec![rank]).states;
+    let mut times: Vec<_> = states
+        .iter()
+        .map(|state| state.1.map(|ms| ms / 1000))
+        .collect();
+    times.sort_unstable();
+    times
+}
+
+/// The stream keeps 65536 s. Records are in the order of their ends, so less than that between two ends tells the turn.
+#[test]
+fn half_a_turn_of_the_seconds_may_pass_in_a_call_or_between_calls() {
+    for spans in [
+        [[0, 1], [50_000, 50_001], [86_001, 86_002], [90_000, 90_001]],
+        [
+            [0, 1],
+            [50_000, 86_000],
+            [90_000, 90_001],
+            [90_002, 150_000],
+        ],
+        [
+            [0, 1],
+            [50_000, 78_800],
+            [90_000, 90_001],
+            [155_000, 155_100],
+        ],
+        [
+            [0, 60_000],
+            [60_001, 125_000],
+            [125_001, 190_000],
+            [255_000, 255_001],
+        ],
+    ] {
+        let expected = spans.map(|span| span.map(|s| s as i64));
+        assert_eq!(barriers_read(&spans), expected);
+    }
+}
+
+/// What MPI_Mrecv begins with stands where the call ends, behind calls of other threads that ended meanwhile.
+#[test]
+fn the_entry_to_a_long_call_is_no_turn_of_the_seconds() {
+    let second = 1_000_000_000;
+    let mut rank = Rank::new();
+    rank.span("MPI_Barrier", 0, second, &|c| _ = c.handle(WORLD));
+    rank.span("MPI_Barrier", 4000 * second, 5000 * second, &|c| {
+        _ = c.handle(WORLD)
+    });
+    rank.thread = 1;
+    let key: Put<'_> = &|c| _ = c.u64(7);
+    rank.span("Function_enter", 2 * second, 2 * second, key);
+    rank.span("Function_exit", 5001 * second, 5001 * second, key);
+    let states = run(vec![rank]).states;
+    let found = states.iter().find(|(name, ..)| name == "MPI_Mrecv");
+    assert_eq!(found.map(|state| state.1), Some([2000, 5_001_000]));
+}
+
 #[test]
 fn damaged_files_are_refused_and_unfinished_ones_taken_as_far_as_they_go() {
     let mut rank = Rank::new();
