@@ -2,8 +2,9 @@
 //! order in which records name them, predefined handles fixed. Numbers are never taken back, so a handle value that the
 //! MPI library uses again keeps its number.
 //!
-//! One exception: a datatype whose handle value comes back with another size gets a new number. The reference keeps the old
-//! number and the old size, which gives every later message of that type a wrong size.
+//! One exception: a datatype whose handle value comes back with another size gets another number, the one that it had with that size before if
+//! there is one. The reference keeps the old number and the old size, which gives every later message of that type a wrong size. Records have 16
+//! bits for the number. A type beyond that gets the number of any other type of its size, or 0, which is none, where there is no such type.
 
 use trace_formats::dumpi::functions::FieldCode;
 use trace_model::hash::Map;
@@ -145,6 +146,9 @@ const FIXED_TYPES: &[(&str, i32)] = &[
 ];
 const FIRST_TYPE: i32 = 28;
 
+/// Largest number of a datatype: readers take the 16 bits for a signed number.
+const LAST_TYPE: i32 = i16::MAX as i32;
+
 /// One space: numbers by raw handle.
 #[derive(Clone, Debug, Default)]
 struct SpaceNumbers {
@@ -191,6 +195,10 @@ pub(super) struct ProcessNumbers {
     types: Map<u64, DatatypeNumber>,
     next_type: i32,
     sizes: Vec<i32>,
+    /// The number that stands for a type by its handle and size.
+    of_handle_and_size: Map<(u64, i32), i32>,
+    /// A number of a type of each size.
+    of_size: Map<i32, i32>,
     last_type: Option<(u64, i32)>,
 }
 
@@ -217,6 +225,8 @@ impl ProcessNumbers {
             types: Map::default(),
             next_type: FIRST_TYPE,
             sizes: vec![0; FIRST_TYPE as usize],
+            of_handle_and_size: Map::default(),
+            of_size: Map::default(),
             last_type: None,
         }
     }
@@ -259,8 +269,9 @@ impl ProcessNumbers {
         let size = i32::try_from(size).unwrap_or(if size < 0 { 0 } else { i32::MAX });
         let t = self.types.entry(raw).or_default();
         if t.registered && t.size != 0 && t.size != size {
-            t.number = 0;
-            t.registered = false;
+            let before = self.of_handle_and_size.get(&(raw, size));
+            t.number = before.copied().unwrap_or(0);
+            t.registered = t.number != 0;
         }
         t.size = size;
         self.last_type = None;
@@ -298,15 +309,18 @@ impl ProcessNumbers {
     pub fn datatype_only(&mut self, raw: u64) -> i32 {
         let t = self.types.entry(raw).or_default();
         if t.number == 0 {
-            t.number = self.next_type;
-            self.next_type = self.next_type.wrapping_add(1);
             self.last_type = None;
+            if self.next_type > LAST_TYPE {
+                return self.of_size.get(&t.size).copied().unwrap_or(0);
+            }
+            t.number = self.next_type;
+            self.next_type += 1;
         }
         t.number
     }
 
     fn register(&mut self, raw: u64, t: DatatypeNumber) {
-        let Ok(i) = usize::try_from(t.number) else {
+        let Some(i) = usize::try_from(t.number).ok().filter(|&i| i > 0) else {
             return;
         };
         if self.sizes.len() <= i {
@@ -314,6 +328,8 @@ impl ProcessNumbers {
         }
         if self.sizes[i] == 0 {
             self.sizes[i] = t.size;
+            self.of_handle_and_size.insert((raw, t.size), t.number);
+            self.of_size.entry(t.size).or_insert(t.number);
         }
         if let Some(entry) = self.types.get_mut(&raw) {
             entry.registered = true;
@@ -372,6 +388,34 @@ mod tests {
         assert_eq!(sizes[28..], [0, 40]);
         assert_eq!(h.datatype(100), 28);
         assert_eq!(h.into_sizes()[28..], [24, 40]);
+    }
+
+    /// A program that makes and frees types of two sizes all the time, and the library gives them one handle.
+    #[test]
+    fn sizes_that_take_turns_need_no_more_than_a_number_each() {
+        let mut h = ProcessNumbers::new();
+        for round in 0..100_000 {
+            let (size, number) = [(24, 28), (28, 29)][round % 2];
+            h.define_type(100, size);
+            assert_eq!(h.datatype(100), number);
+        }
+        assert_eq!(h.into_sizes()[28..], [24, 28]);
+    }
+
+    #[test]
+    fn types_beyond_16_bits_have_the_number_of_their_size_or_none() {
+        let mut h = ProcessNumbers::new();
+        for raw in 0..100_000_u64 {
+            let size = 1 + raw as i64 % 3001;
+            h.define_type(raw, size);
+            let number = h.datatype(raw);
+            assert!((1..=i32::from(i16::MAX)).contains(&number));
+            assert_eq!(i64::from(h.sizes[number as usize]), size);
+        }
+        h.define_type(100_000, 5000);
+        assert_eq!(h.datatype(100_000), 0);
+        assert_eq!(h.datatype(5), 28 + 5);
+        assert_eq!(h.into_sizes().first(), Some(&0));
     }
 
     /// The handle of a freed type comes back.
