@@ -6,6 +6,7 @@ use super::page;
 use crate::draw::png;
 use crate::failure::Failure;
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use viewer_core::{
     Answer, AnswerBody, ApiError, ApiQuery, CategoryColors, ContentRequest, NamedTimelines,
@@ -179,9 +180,13 @@ fn timelines(
     let first = query.number("y0", 0_usize)?.min(behind);
     let timelines = layout.timelines.iter().enumerate().take(behind).skip(first);
     let timelines = timelines.map(|(position, timeline)| {
+        // Lines of one lane differ in their communicator only: states nest across them, and not across others.
+        let mut lanes: BTreeMap<u32, Vec<i32>> = BTreeMap::new();
         let on = layout.lines_of(position).iter();
-        let ids = on.filter_map(|&line| Some(lines.get(line as usize)?.line.id));
-        (timeline.label.clone(), ids.collect())
+        for line in on.filter_map(|&line| lines.get(line as usize)) {
+            lanes.entry(line.lane).or_default().push(line.line.id);
+        }
+        (timeline.label.clone(), lanes.into_values().collect())
     });
     Ok(NamedTimelines::named(timelines))
 }

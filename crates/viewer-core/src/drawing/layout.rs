@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use trace_formats::slog2::TimeBBox;
 
-use super::named::NamedTimeline;
+use super::named::{self, NamedTimeline};
 use crate::base::color::{Rgb, Theme};
 use crate::base::{text, units};
 use crate::drawing::arrows::{self, is_trigger};
@@ -308,23 +308,31 @@ fn fitting(all: usize, per_column: usize, shown: usize, room: f64) -> (usize, us
 /// Groups of timelines that are drawn as one, where there is no room for all.
 fn groups(timelines: &[NamedTimeline], room: f64) -> Vec<std::ops::Range<u32>> {
     let capacity = (room / f64::from(TIMELINE.1)).max(1.0) as usize;
-    let mut size = timelines.len().div_ceil(capacity).max(1);
+    let all = named::count(timelines);
+    let mut size = all.div_ceil(capacity).max(1);
     loop {
         let mut groups: Vec<std::ops::Range<u32>> = Vec::new();
-        for (nth, timeline) in timelines.iter().enumerate() {
-            let nth = nth as u32;
+        let mut timelines_of_last = 0;
+        let mut next = 0;
+        for timeline in timelines.chunk_by(|a, b| a.number == b.number) {
+            let first = next;
+            next += timeline.len() as u32;
             match groups.last_mut() {
                 Some(last)
-                    if last.len() < size
-                        && timelines[last.start as usize].layer == timeline.layer =>
+                    if timelines_of_last < size
+                        && timelines[last.start as usize].layer == timeline[0].layer =>
                 {
-                    last.end = nth + 1;
+                    last.end = next;
+                    timelines_of_last += 1;
                 }
-                _ => groups.push(nth..nth + 1),
+                _ => {
+                    groups.push(first..next);
+                    timelines_of_last = 1;
+                }
             }
         }
         // Layers may end in the middle of a group.
-        if groups.len() <= capacity || size >= timelines.len() {
+        if groups.len() <= capacity || size >= all {
             return groups;
         }
         size += 1;
@@ -423,9 +431,10 @@ fn place_timelines(
 
 /// `rank 3`, `rank 0–39`, `rank 0 AIO 1 – rank 2`.
 fn group_name(timelines: &[NamedTimeline], group: &std::ops::Range<u32>) -> String {
-    let first = &timelines[group.start as usize].name;
-    let last = &timelines[group.end as usize - 1].name;
-    if group.len() == 1 {
+    let shown = &timelines[group.start as usize..group.end as usize];
+    let first = &shown[0].name;
+    let last = &shown[shown.len() - 1].name;
+    if named::count(shown) == 1 {
         return first.clone();
     }
     let split = |name: &str| {
@@ -443,7 +452,8 @@ fn titles(content: &WindowContent, look: &PictureStyle, width: f64) -> [String; 
     let TimeBBox { earliest, latest } = content.window;
     let span = latest - earliest;
     let decimals = (3.0 - span.log10().floor()).clamp(0.0, 9.0) as usize;
-    let (timelines, total) = (content.timelines().len(), content.timelines.total());
+    let timelines = named::count(content.timelines());
+    let total = content.timelines.total();
     let timelines = match timelines == total {
         true => text::count(timelines as u64),
         false => format!(

@@ -18,8 +18,14 @@ pub struct NamedTimeline {
     pub name: String,
     /// Timelines of different layers are kept apart in the picture: 0 ranks, 1 servers, 2 data servers, 3 devices, 4 others.
     pub layer: u8,
-    /// Number among the timelines of the trace, from 0.
+    /// Number among the timelines of the trace, from 0. Ranks or threads that somebody else has put together on one timeline have one number: they are drawn
+    /// as one, but the states of each nest in its own only.
     pub number: usize,
+}
+
+/// How many timelines these are, where those of one number are one.
+pub(crate) fn count(timelines: &[NamedTimeline]) -> usize {
+    timelines.chunk_by(|a, b| a.number == b.number).count()
 }
 
 /// The timelines of a trace or those of them that were asked for, in order.
@@ -60,20 +66,25 @@ impl NamedTimelines {
         timelines
     }
 
-    /// Timelines that somebody else has put together: names, and the lines that are on them, by id.
-    pub fn named(timelines: impl IntoIterator<Item = (String, Vec<i32>)>) -> Self {
+    /// Timelines that somebody else has put together: the name of each, and the lines, by id, of each rank or thread on it.
+    pub fn named(timelines: impl IntoIterator<Item = (String, Vec<Vec<i32>>)>) -> Self {
         let mut named = NamedTimelines::default();
-        for (number, (name, lines)) in timelines.into_iter().enumerate() {
-            for line in lines {
-                named.of_line.insert(line, Some(number as u32));
+        for (number, (name, mut threads)) in timelines.into_iter().enumerate() {
+            if threads.is_empty() {
+                threads.push(Vec::new());
             }
-            named.timelines.push(NamedTimeline {
-                name,
-                layer: 0,
-                number,
-            });
+            for lines in threads {
+                let position = named.timelines.len() as u32;
+                let on_it = lines.into_iter().map(|line| (line, Some(position)));
+                named.of_line.extend(on_it);
+                named.timelines.push(NamedTimeline {
+                    name: name.clone(),
+                    layer: 0,
+                    number,
+                });
+            }
+            named.total += 1;
         }
-        named.total = named.timelines.len();
         named
     }
 

@@ -1,5 +1,8 @@
 //! Notes below a picture, about what it does not show.
 
+use std::ops::Range;
+
+use super::named;
 use crate::base::text;
 use crate::drawing::content::WindowContent;
 use crate::drawing::placed::PictureTimeline;
@@ -12,17 +15,24 @@ pub(crate) fn on(
     has_rare: bool,
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    let largest = timelines
-        .iter()
-        .map(|timeline| timeline.timelines.len())
-        .max()
-        .unwrap_or(0);
+    let all = content.timelines();
+    let shown = |timeline: &PictureTimeline| {
+        let Range { start, end } = timeline.timelines;
+        all.get(start as usize..end as usize).unwrap_or_default()
+    };
+    let largest = timelines.iter().map(|each| named::count(shown(each))).max();
+    let largest = largest.unwrap_or(0);
     if largest > 1 {
-        let count = text::count(content.timelines().len() as u64);
+        let count = text::count(named::count(all) as u64);
         notes.push(format!(
             "{count} timelines in {}, each of up to {largest}",
             timelines.len()
         ));
+    }
+    if named::count(all) < all.len() {
+        notes.push(
+            "a timeline of several ranks or threads shows what takes most of their time".to_owned(),
+        );
     }
     if has_rare {
         notes.push("what few of all timelines do hides what the others do there".to_owned());

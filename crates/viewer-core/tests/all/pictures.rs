@@ -281,6 +281,43 @@ fn the_one_that_differs_is_seen_in_a_picture_of_ten_thousand() {
     assert!(picture.notes.iter().any(|found| found.contains(note)));
 }
 
+/// Rank 0 is in one state from 0 to 10, rank 1 in another one from 2 to 8, rank 2 in that from 0 to 10.
+#[test]
+fn states_of_ranks_on_one_timeline_are_not_nested_in_each_other() {
+    let file = of_states(3, &[(0, 0, 0.0, 10.0), (1, 2, 2.0, 8.0), (2, 2, 0.0, 10.0)]);
+    let reader = Slog2Reader::new(&file).unwrap();
+    let window = TimeBBox {
+        earliest: 0.0,
+        latest: 10.0,
+    };
+    let shown = |timelines: Vec<(String, Vec<Vec<i32>>)>| {
+        let timelines = NamedTimelines::named(timelines);
+        WindowContent::read(&reader, timelines, window, &ContentRequest::default()).unwrap()
+    };
+    let together = shown(vec![("all".to_owned(), vec![vec![0], vec![1], vec![2]])]);
+    let picture = PictureLayout::new(&together, &PictureStyle::default());
+    assert_eq!(picture.timelines.len(), 1);
+    let timeline = &picture.timelines[0];
+    assert_eq!((timeline.name.as_str(), timeline.strips.len()), ("all", 1));
+    // No state fills a column alone: all three ranks have a part of it.
+    let spans = &timeline.strips[0].band.spans;
+    let is_cells = |fill| matches!(fill, SpanFill::Cells { .. });
+    assert!(!spans.is_empty() && spans.iter().all(|span| is_cells(span.fill)));
+    let note = picture.notes.join(" ");
+    assert!(note.contains("several ranks or threads"), "{note}");
+    assert!(
+        picture.titles[1].ends_with(", 1 timeline"),
+        "{}",
+        picture.titles[1]
+    );
+    let alone = shown(vec![
+        ("a".to_owned(), vec![vec![0]]),
+        ("b".to_owned(), vec![vec![1]]),
+    ]);
+    let picture = PictureLayout::new(&alone, &PictureStyle::default());
+    assert_eq!((picture.timelines.len(), picture.notes.len()), (2, 0));
+}
+
 #[test]
 fn arrows_are_drawn_from_end_to_end_or_their_number_is_said() {
     let arrow = |nth: u32, count: u32| {

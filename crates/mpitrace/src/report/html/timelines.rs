@@ -75,7 +75,7 @@ fn picture(
                 && (line.rank, line.thread) == (rank, thread)
         });
         let name = words::rank(rank, thread);
-        (name, own.map(|line| line.id).collect())
+        (name, vec![own.map(|line| line.id).collect()])
     });
     let timelines = NamedTimelines::named(timelines);
     let timeline = threads.iter().take_while(|&&thread| thread != waiting);
