@@ -20,19 +20,25 @@ use crate::search::hits::SearchHit;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::OpenTrace;
 
+/// How many times fewer bins than columns a picture is made of when time is up: each is a blur then, but none is blank.
+const BLUR: f64 = 32.0;
+
 /// Cells of units from which on it is worth it that two threads share the timelines.
 const MIN_PARALLEL_CELLS: usize = 1 << 19;
 
 impl OverviewIndex<'_> {
     /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index does not know, for
-    /// timelines have parts of units, or if it was cancelled.
+    /// timelines have parts of units. When `cancel` says that time is up, the picture is made of far fewer bins, without a look at the time.
     pub fn frame(
         &self,
         trace: &OpenTrace<'_>,
         request: &PictureRequest<'_>,
         cancel: Cancel<'_>,
     ) -> Option<(Vec<u8>, bool)> {
-        let (cells, exact) = self.cells(trace, request, cancel)?;
+        let (cells, exact) = match self.cells(trace, request, 1.0, cancel) {
+            Some(found) => found,
+            None => (self.cells(trace, request, BLUR, &|| false)?.0, false),
+        };
         let kind = if exact { flag::EXACT } else { flag::COARSE };
         let part = request.window.duration() / self.window().duration();
         let frame = encode(request, &cells, trace.kinds().len(), |_| PictureSummary {
@@ -44,17 +50,19 @@ impl OverviewIndex<'_> {
         Some((frame, exact))
     }
 
-    /// The cells of a picture, and whether columns are whole bins, so that they are exact to the precision of their bytes.
+    /// The cells of a picture, of `blur` times fewer bins than columns, and whether columns are whole bins, so that they are exact to the precision of
+    /// their bytes; `None` if the index does not know, or if it was cancelled.
     fn cells(
         &self,
         trace: &OpenTrace<'_>,
         request: &PictureRequest<'_>,
+        blur: f64,
         cancel: Cancel<'_>,
     ) -> Option<(PictureCells, bool)> {
         let PictureRequest { window, width, .. } = *request;
         let lanes_of = lanes(trace, request.layout, request.timelines.clone())?;
         let bins = width as f64 * self.window().duration() / window.duration();
-        let level = self.detail().level(bins);
+        let level = self.detail().level(bins / blur);
         let bin_columns = BinColumns::new(self.window(), level, window, width);
         let is_aligned = bin_columns.is_aligned;
         let picture = IndexPicture {

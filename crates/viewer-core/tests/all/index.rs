@@ -3,6 +3,7 @@
 use crate::common::{file, of_states};
 use analysis::stats::{StatisticsCollector, StatisticsOptions};
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use trace_formats::slog2::{self, Category, Color, Slog2Source, TimeBBox, Topology, Vertex};
 use trace_model::Source as _;
 use viewer_core::index::{IndexBuilder, IndexIdentity, IndexShape, OverviewIndex};
@@ -363,4 +364,40 @@ fn the_one_that_differs_is_seen_among_many() {
         assert_eq!(kinds[cell(late, 1)], 1);
         assert!(busy[cell(late, 1)].abs_diff(247) <= 1);
     }
+}
+
+/// However early time is up, what every line does for nearly half of the time is in the picture that the index makes.
+#[test]
+fn a_picture_is_not_blank_when_time_is_up() {
+    const LINES: i32 = 200;
+    let states: Vec<_> = (0..LINES)
+        .flat_map(|line| [(line, 0, 0.0, 4.5), (line, 1, 5.5, 10.0)])
+        .collect();
+    let bytes = of_states(LINES, &states);
+    let limits = AnswerLimits {
+        tree_bytes: 0,
+        ..AnswerLimits::default()
+    };
+    let indexed = Viewer::new("x", &bytes, limits).unwrap();
+    indexed.set_index(build(indexed.trace(), indexed.trace().bounds(), 1024, 7));
+    let in_time = indexed.answer("picture?w=512&max=0", &|| false).unwrap();
+    assert!(in_time.exact);
+    let mut cut = 0;
+    for looks in (0..LINES as usize).step_by(9) {
+        let looked = AtomicUsize::new(0);
+        let is_over = || looked.fetch_add(1, Ordering::Relaxed) >= looks;
+        let Ok(answer) = indexed.answer("picture?w=512&max=0", &is_over) else {
+            continue;
+        };
+        let frame = DecodedFrame::read(&answer.body).unwrap();
+        cut += usize::from(frame.header.flags & 2 == 2);
+        let (kinds, busy) = (frame.numbers(1), frame.numbers(2));
+        for line in 0..LINES as usize {
+            for (column, kind) in [(100, 1), (400, 2)] {
+                let cell = line * 512 + column;
+                assert_eq!((kinds[cell], busy[cell]), (kind, 255), "{looks}: {line}");
+            }
+        }
+    }
+    assert!(cut > 10, "{cut}");
 }
