@@ -13,7 +13,7 @@ import { focusTimelines } from "./focus";
 import { labelled, LETTERS } from "./labels";
 import { LowerCanvas } from "./LowerCanvas";
 import { LOWER_RULER } from "./lowerStage";
-import { otherArea, otherExtent, otherTrace, otherTracksSource, otherWindow } from "./otherStage";
+import { lacking, otherArea, otherExtent, otherTrace, otherTracksSource, otherWindow } from "./otherStage";
 import { short } from "./Tooltip";
 import { TrackLabels } from "./Tracks";
 
@@ -44,6 +44,7 @@ function OtherTimeline({ number }: { number: number }) {
     <section class="timeline lower" aria-label={`Compared with ${name}`}>
       <div class="lower-head">
         <b>{name}</b> {about ? duration(about.t1 - about.t0) : ""}
+        {lacking.value === "" ? null : <span class="lacking">has no {short(lacking.value, 60)}</span>}
         <Alignment />
         <button type="button" title="This trace above, the other one below" onClick={() => toFirst(number)}>swap</button>
         <button type="button" title="Only the trace above" onClick={leaveOther}>close</button>

@@ -8,7 +8,7 @@ import {
 } from "../compare";
 import { blockOf, clamp, seen, type Extent, type View as Window } from "../geometry";
 import { palette } from "../palette";
-import { isDark, meta, numbersText, pointerTime, serverTimelines, tracks, view } from "../state";
+import { isDark, meta, numbersText, pointerTime, serverMeta, serverTimelines, tracks, view } from "../state";
 import { MOST_STATES, type Lower } from "./lowerStage";
 import { now } from "./now";
 import type { Marks } from "./scene";
@@ -36,7 +36,7 @@ const paletteName = computed(() => view.value.palette);
 /** States of the same name have the colour that they have in the first trace. */
 const otherColors = computed(() => {
   const [about, first] = [otherMeta.value, colors.value];
-  const known = new Map((meta.value?.categories ?? []).map(({ name }, kind) => [name, first.fill[kind] ?? 0]));
+  const known = new Map((serverMeta.value?.categories ?? []).map(({ name }, kind) => [name, first.fill[kind] ?? 0]));
   const own = new Map((about?.categories ?? []).flatMap(({ name, topology }, kind) =>
     (topology === "state" && known.has(name) ? [[kind, known.get(name)!] as const] : [])));
   return palette(about?.categories ?? [], paletteName.value, isDark.value ? "dark" : "light", false, own);
@@ -44,11 +44,22 @@ const otherColors = computed(() => {
 
 const otherNames = computed(() => (otherMeta.value?.categories ?? []).map(({ name }) => name));
 
-/** Kinds of the other trace that have the name of one of these of the first. */
+/** Kinds of the other trace that have the name of one of these of the first, as the traces have it: names of one's own are those of the first one. */
 function same(kinds: readonly number[]): number[] {
-  const wanted = new Set(kinds.map((kind) => meta.peek()?.categories[kind]?.name));
-  return (otherMeta.peek()?.categories ?? []).flatMap(({ name }, kind) => (wanted.has(name) ? [kind] : []));
+  const wanted = new Set(kinds.map((kind) => serverMeta.value?.categories[kind]?.name));
+  return (otherMeta.value?.categories ?? []).flatMap(({ name }, kind) => (wanted.has(name) ? [kind] : []));
 }
+
+/** A number that no kind has: nothing is of it. */
+const NO_KIND = 65_535;
+
+const heated = computed(() => (view.value.mode === "heat" ? view.value.heat : -1));
+
+/** The name of the category whose share is shown, where the other trace has none of this name; else nothing. */
+export const lacking = computed(() => {
+  const first = serverMeta.value?.categories[heated.value]?.name ?? "";
+  return first !== "" && otherMeta.value && same([heated.value]).length === 0 ? (meta.value?.categories[heated.value]?.name ?? first) : "";
+});
 
 /** A time of the first trace as the other one has it. */
 function below(t: number | null): number | null {
@@ -99,11 +110,11 @@ export function otherTrace(trace: number): Lower {
       const [first, last] = seen(shown, all);
       const inBlocks = (timeline: number) => (where.leaf[Math.min(timeline, where.leaf.length - 1)] ?? 0) / block;
       const { mode, heat, hide, arrows } = view.peek();
-      const heated = mode === "heat" ? `heat:${same([heat])[0] ?? 0}` : mode;
+      const look = mode === "heat" ? `heat:${same([heat])[0] ?? NO_KIND}` : mode;
       return {
         trace, timelines: "", block, t0: shown.t0, t1: shown.t1, width: Math.round(all.width),
         y0: block > 1 ? Math.floor(inBlocks(first)) : first, y1: block > 1 ? Math.ceil(inBlocks(last)) : last,
-        hide: numbersText(same(hide)), look: heated, mode: heated, arrows: arrows === "sel" ? "none" : arrows, most: MOST_STATES, query: "",
+        hide: numbersText(same(hide)), look, mode: look, arrows: arrows === "sel" ? "none" : arrows, most: MOST_STATES, query: "",
       };
     },
   };

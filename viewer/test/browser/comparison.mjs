@@ -172,6 +172,34 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     server.stop();
   });
 
+  test("heat and hidden categories are those of the same name below, also where they have a name of one's own; what the other trace lacks is told", async () => {
+    const server = await serve(join(folder, "late.paje"), join(folder, "deep.paje"));
+    const page = await Page.open(chrome, server.address);
+    const kind = (n, name) => page.own.evaluate(async ([trace, wanted]) => (await (await fetch(`t/${trace}/meta`)).json()).categories.findIndex((one) => one.name === wanted), [n, name]);
+    const [above, below, lacked] = [await kind(0, "MPI_Recv"), await kind(1, "MPI_Recv"), await kind(0, "assemble")];
+    assert.notEqual(above, below);
+    const asked = [];
+    page.own.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.pathname.endsWith("/t/1/picture")) asked.push([url.searchParams.get("mode"), url.searchParams.get("hide") ?? ""]);
+    });
+    const last = async (mode, hide) => {
+      for (let nth = 0; nth < 100 && asked.at(-1)?.join() !== [mode, hide].join(); nth++) await page.own.waitForTimeout(50);
+      assert.deepEqual(asked.at(-1), [mode, hide]);
+    };
+    await page.look(`names=${above}:receives&mode=heat:${above}`);
+    await last(`heat:${below}`, "");
+    assert.equal(await page.own.locator(".lacking").count(), 0);
+    await page.look(`names=${above}:receives&hide=${above}`);
+    await last("dominant", String(below));
+    await page.look(`theme=light&arrows=none&mode=heat:${lacked}`);
+    await page.own.locator(".lacking", { hasText: "has no assemble" }).waitFor();
+    await drawn(page);
+    for (const timeline of [0, 1]) assert.deepEqual(await busy(page, "other", timeline, 20), Array(20).fill(false));
+    await page.close();
+    server.stop();
+  });
+
   test("one trace has nothing to be compared with, and says how to", async () => {
     const page = await Page.open(chrome, lateAddress, "panel=compare");
     await page.own.getByText("mpitrace view before.slog2 after.slog2").waitFor();
