@@ -12,15 +12,16 @@ use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
 use crate::base::text::visible;
-use crate::search::aggregate::{AggregateTally, GroupKey, aggregate};
+use crate::search::aggregate::{AggregateTally, GroupKey, aggregate, counts_bytes};
 use crate::search::aggregation::{
     AggregateFunction, AggregateQuery, AggregatedValue, GROUPED_BY, GroupedBy,
 };
 use crate::search::language::{Condition, SearchTerms, quoted};
-use crate::search::plan::SearchPlan;
+use crate::search::plan::{SearchPlan, has_key};
 use crate::search::prepare;
 use crate::timelines::layout::TimelineLayout;
 use crate::timelines::tree::LabelTree;
+use crate::trace::DrawableKind;
 use crate::trace::scan::ReadBudget;
 
 /// Lines of the table at most.
@@ -209,6 +210,17 @@ impl Viewer<'_> {
         let own = keys.iter().zip(&wanted.by);
         let own = own.map(|(key, by)| self.key_search(key, by.name(), has_arrows));
         let own = own.collect::<Option<Vec<String>>>()?.join(" ");
+        let tells_kind = |key: &GroupKey| matches!(key, GroupKey::Kind(_) | GroupKey::Peers(..));
+        if wanted.value == AggregatedValue::Bytes && !keys.iter().any(tells_kind) {
+            // No search tells calls and messages from what repeats their bytes.
+            let mut kinds = self.trace().kinds().iter();
+            let repeats = |kind: &DrawableKind| has_key(kind, "bytes") && !counts_bytes(kind);
+            if kinds
+                .any(|kind| repeats(kind) && plan.takes_category(self.trace(), kind.category.index))
+            {
+                return None;
+            }
+        }
         // Those without the value are not in the sum.
         let valued = match &wanted.value {
             AggregatedValue::Duration => String::new(),
@@ -241,7 +253,11 @@ impl Viewer<'_> {
             GroupKey::Rank(line) if has_arrows => format!("sender:{}", rank(line)?),
             GroupKey::Rank(line) => format!("rank:{}", rank(line)?),
             GroupKey::Peers(from, to) => {
-                format!("sender:{} receiver:{} is:arrow", rank(from)?, rank(to)?)
+                format!(
+                    "sender:{} receiver:{} class:message",
+                    rank(from)?,
+                    rank(to)?
+                )
             }
             GroupKey::Number(number) if *number < 0 => return None,
             GroupKey::Number(number) if has_arrows => format!("{name}:{number} !is:arrow"),

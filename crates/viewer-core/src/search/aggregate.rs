@@ -10,6 +10,7 @@ use trace_model::InfoValue;
 use super::aggregation::{AggregateQuery, AggregatedValue, GroupedBy};
 use super::plan::{SearchPlan, values};
 use crate::base::error::ApiError;
+use crate::trace::class::ActivityClass;
 use crate::trace::scan::ReadBudget;
 use crate::trace::states::TraceState;
 use crate::trace::waits::TraceWaits;
@@ -140,6 +141,16 @@ pub fn aggregate(
     Ok(sums.finish(until, exact))
 }
 
+/// Whether bytes of a kind are counted: those of messages, calls and operations. What links a call of MPI-IO to its operations, the event `I/O access` and arrows
+/// that are no messages, repeats those of the call.
+pub(crate) fn counts_bytes(kind: &DrawableKind) -> bool {
+    match (kind.category.topology, kind.class) {
+        (Topology::Arrow, class) => class == ActivityClass::Message,
+        (Topology::Event, class) => class != ActivityClass::Io,
+        _ => true,
+    }
+}
+
 /// By kind the first one that has its name: several categories may have one, such as a state and an event.
 fn first_kinds(kinds: &[DrawableKind]) -> Vec<u32> {
     let mut first = HashMap::new();
@@ -245,11 +256,15 @@ impl<'p, 'a> GroupSums<'p, 'a> {
         let kind = &self.trace.kinds()[item.kind as usize];
         match &self.query.value {
             AggregatedValue::Duration => Some((item.end - item.start).abs()),
-            AggregatedValue::Bytes => kind.bytes_of(item.info).map(|bytes| bytes as f64),
+            AggregatedValue::Bytes => {
+                let bytes = kind.bytes_of(item.info).filter(|_| counts_bytes(kind));
+                bytes.map(|bytes| bytes as f64)
+            }
             AggregatedValue::Wait => {
                 let state = TraceState::of(item);
                 let own = self.waits?.of_state(&state);
-                let seconds: f64 = own.map(|wait| wait.to - wait.from).sum();
+                let wanted = own.filter(|wait| self.plan.takes_wait(self.trace, wait));
+                let seconds: f64 = wanted.map(|wait| wait.to - wait.from).sum();
                 (item.topology == Topology::State && seconds > 0.0).then_some(seconds)
             }
             AggregatedValue::Key(key) => {
@@ -267,11 +282,12 @@ impl<'p, 'a> GroupSums<'p, 'a> {
         let line = &self.trace.lines()[item.line as usize].line;
         let kind = &self.trace.kinds()[item.kind as usize];
         let is_arrow = item.topology == Topology::Arrow;
+        let is_message = is_arrow && kind.class == ActivityClass::Message;
         Some(match by {
             GroupedBy::Rank => GroupKey::Rank(self.line_of_rank(item.line)),
             GroupedBy::Thread if !is_arrow => GroupKey::Number(i64::from(line.thread)),
             GroupedBy::Comm if !is_arrow => GroupKey::Number(i64::from(line.comm)),
-            GroupedBy::Peer if is_arrow => {
+            GroupedBy::Peer if is_message => {
                 let from = self.line_of_rank(item.line);
                 GroupKey::Peers(from, self.line_of_rank(item.to_line))
             }

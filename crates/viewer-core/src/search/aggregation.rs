@@ -3,7 +3,7 @@
 //! | part | |
 //! |---|---|
 //! | function | `sum`, `mean`, `max`, `min` of a value, or `count` |
-//! | value | `dur`, `bytes`, `wait` (what the call waited), or a number by its key, such as `size`; not after `count` |
+//! | value | `dur`, `bytes` (of messages, calls and operations), `wait` (what the call waited, of the waits that the search asks for), or a number by its key, such as `size`; not after `count` |
 //! | `by` | `rank` (of a message its sender), `thread`, `comm`, `name`, `class`, `peer` (sender and receiver of a message), or a value by its key, such as `tag`; several with commas between them |
 //! | `where` | a search, as [`SearchTerms`] has it; without it, all of the trace |
 

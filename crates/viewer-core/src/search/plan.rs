@@ -204,13 +204,22 @@ impl SearchPlan {
             && waits.flat_map(|waits| waits.of_state(&state)).any(is_it)
     }
 
+    /// Conditions on waits that must hold.
+    fn asked_of_waits(&self) -> impl Iterator<Item = &SearchTerm> {
+        let rest = self.rest.iter();
+        rest.filter(|term| asks_for_wait(term) && !term.not)
+    }
+
+    /// Whether a wait is what all conditions on waits ask for.
+    pub(super) fn takes_wait(&self, trace: &OpenTrace<'_>, wait: &StateWait) -> bool {
+        let mut asked = self.asked_of_waits();
+        asked.all(|term| is_wait(trace, &term.condition, wait))
+    }
+
     /// Whether one and the same wait of the state is what all conditions on waits ask for.
     fn has_asked_wait(&self, trace: &OpenTrace<'_>, item: &TraceItem<'_>) -> bool {
-        let asked = || (self.rest.iter()).filter(|term| asks_for_wait(term) && !term.not);
-        asked().next().is_none()
-            || self.has_wait(item, |wait| {
-                asked().all(|term| is_wait(trace, &term.condition, wait))
-            })
+        self.asked_of_waits().next().is_none()
+            || self.has_wait(item, |wait| self.takes_wait(trace, wait))
     }
 
     /// Whether previews count what fits: categories and lines decide it.

@@ -385,3 +385,83 @@ fn senders_and_receivers_are_conditions() {
     );
     assert_eq!(count("name:send|recv"), by_hand(&|row| row.category < 2));
 }
+
+/// Rank 1 writes 4096 bytes by a call of MPI-IO, which makes one operation; an event and two arrows link them. Then it sends 100 bytes to rank 2.
+#[test]
+fn bytes_are_those_of_messages_calls_and_operations() {
+    let of = |index, name: &str, topology, format: &[u8]| {
+        let mut category = Category::new(index, name.into(), topology, Color::WHITE);
+        category.set_info_format(format);
+        category
+    };
+    let access = b"CallID=0x%X, function=%s, file=%d, sequence=%l, bytes=%l, first=%l, behind=%l, pieces=%l, lasts=%l ns, complete=%l ns, writes=%d, number=%d";
+    let plain = b"CallID=0x%X, bytes=%l";
+    let mut message = Category::message();
+    message.index = 5;
+    let categories = [
+        of(0, "MPI_File_write_at", Topology::State, plain),
+        of(1, "triggers pwrite", Topology::Arrow, plain),
+        of(2, "carries pwrite", Topology::Arrow, plain),
+        of(3, "I/O access", Topology::Event, access),
+        of(4, "pwrite64", Topology::State, plain),
+        message,
+    ];
+    let info = |category: i32| {
+        let mut info = InfoWriter::default();
+        match category {
+            3 => info
+                .long(5)
+                .text(b"MPI_File_write_at")
+                .int(1)
+                .long(1)
+                .long(4096),
+            5 => info.int(7).int(100),
+            _ => info.long(5).long(4096),
+        };
+        if category == 3 {
+            info.long(0)
+                .long(4096)
+                .long(1)
+                .long(9)
+                .long(9)
+                .int(1)
+                .int(1);
+        }
+        info.bytes().to_vec()
+    };
+    let at = |time: f64, line| Vertex { time, line };
+    let mut drawables: Vec<(i32, Vec<Vertex>, Vec<u8>)> = vec![
+        (0, vec![at(1.0, 1), at(2.0, 1)], info(0)),
+        (1, vec![at(1.0, 1), at(1.2, 1)], info(1)),
+        (2, vec![at(1.0, 1), at(1.3, 1)], info(2)),
+        (3, vec![at(1.1, 1)], info(3)),
+        (4, vec![at(1.2, 1), at(1.3, 1)], info(4)),
+        (5, vec![at(3.0, 1), at(3.5, 2)], info(5)),
+    ];
+    let bytes = file(&categories, 3, &mut drawables);
+    let viewer = Viewer::new("x", &bytes, AnswerLimits::default()).unwrap();
+    let sums = |text: &str| {
+        let told = told(&ask(&viewer, "aggregate", "a", text).unwrap());
+        let sums = told
+            .into_iter()
+            .map(|(label, (count, sum, ..))| (label, count, sum));
+        sums.collect::<Vec<_>>()
+    };
+    let one = |label: &str, count, sum| vec![(label.to_owned(), count, sum)];
+    assert_eq!(
+        sums("sum bytes by peer where is:arrow"),
+        one("rank 1 \u{2192} rank 2", 1, 100.0)
+    );
+    assert_eq!(
+        sums("sum bytes by rank"),
+        one("rank 1", 3, 4096.0 + 4096.0 + 100.0)
+    );
+    assert_eq!(
+        sums("sum bytes by rank where class:io"),
+        one("rank 1", 1, 4096.0)
+    );
+    assert_eq!(
+        sums("sum bytes by rank where class:disk"),
+        one("rank 1", 1, 4096.0)
+    );
+}
