@@ -16,6 +16,8 @@ async function opened(file: File | undefined, onFirst: () => void): Promise<void
   }
   if (isFirst) return onFirst();
   const { theme, palette, panel, trace } = view.peek();
+  // What is said about another file.
+  trouble.value = "";
   forgetSteps();
   show({ ...START, theme, palette, panel, trace: trace + 1 });
   say(`${file.name} is open`);

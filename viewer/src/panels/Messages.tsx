@@ -9,7 +9,7 @@ import { bytes, duration } from "../axis";
 import { css, mix } from "../color";
 import { fullLabel } from "../labels";
 import { listOf, withItem } from "../spec";
-import { layout, meta, say, timelineCount, view } from "../state";
+import { layout, meta, rested, say, timelineCount, view } from "../state";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
@@ -58,6 +58,11 @@ function show(from: number, to: number): void {
   setTimelines(withItem(view.peek().timelines, "pin", listOf([...new Set([sender, receiver])])), { arrows: "all", top: 0 });
 }
 
+/** Whether a category of messages is hidden. */
+function hidesMessages(): boolean {
+  return rested.value.hide.some((kind) => meta.value?.categories[kind]?.class === "message");
+}
+
 export function Messages() {
   const shown = useAnswer<MatrixAnswer>(meta.value ? question("matrix", subjectValues()) : null);
   const group = shown.value?.group ?? 1;
@@ -77,7 +82,7 @@ export function Messages() {
       {({ cells, exact, messages }) => (
         <>
           <Part counted={cells.reduce((sum, [, , number]) => sum + number, 0)} all={messages} isExact={exact} />
-          {cells.length === 0 ? (exact ? <p class="faint">No messages here.</p> : null) : (
+          {cells.length === 0 ? (exact ? <p class="faint">{hidesMessages() ? "Messages are hidden, and not counted: the legend shows them again." : "No messages here."}</p> : null) : (
             <div class="halves">
               <Picture cells={cells} pair={pair} group={group} onChoose={choose} />
               <Table

@@ -4,6 +4,7 @@ import type { Signal } from "@preact/signals";
 import type { DrawableDetail } from "../answers";
 import { bytes, duration, instant, spanOf, stretch, whole } from "../axis";
 import { css } from "../color";
+import { infoWords } from "../infoWords";
 import { meta } from "../state";
 import { communicatorOf, fileOf, itself, labelOf, nameOf, waitOf } from "../words";
 import type { Bundle } from "./arrows";
@@ -64,6 +65,7 @@ function OfDrawable({ detail }: { detail: DrawableDetail }) {
   const look = colors.peek();
   const color = detail.topology === "state" ? look.fill[detail.kind] : look.line[detail.kind];
   const { to } = detail;
+  const info = infoWords(detail);
   const [alone, wait, communicator, file] = [itself(detail), waitOf(detail), communicatorOf(detail), fileOf(detail)];
   return (
     <>
@@ -84,10 +86,10 @@ function OfDrawable({ detail }: { detail: DrawableDetail }) {
       {file === null ? null : <div class="faint">{short(file, 80)}</div>}
       {wait === null ? null : <div class="waits">{short(wait, 200)}</div>}
       {detail.backward ? <div class="alarm">arrives before it was sent: clocks differ</div> : null}
-      {detail.info.length === 0 ? null : (
+      {info.length === 0 ? null : (
         <table>
           <tbody>
-            {detail.info.slice(0, MOST_INFO).map(([key, value]) => (
+            {info.slice(0, MOST_INFO).map(([key, value]) => (
               <tr><td class="faint">{short(key, 30)}</td><td>{short(value)}</td></tr>
             ))}
           </tbody>

@@ -496,6 +496,15 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.close();
   });
 
+  test("messages that are hidden are told as hidden, not as none", async () => {
+    const page = await Page.open(chrome, address, "panel=matrix");
+    await page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first().waitFor();
+    const { categories } = await page.ask("meta");
+    await page.look(`panel=matrix&hide=${categories.flatMap((one, kind) => (one.class === "message" ? [kind] : [])).join(",")}`);
+    await page.own.locator("#panel", { hasText: "Messages are hidden" }).waitFor();
+    await page.close();
+  });
+
   test("messages: the pair with most bytes comes on top with its arrows", async () => {
     const page = await Page.open(chrome, address, "panel=matrix");
     const row = page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first();

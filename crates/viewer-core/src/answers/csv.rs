@@ -128,7 +128,8 @@ impl Viewer<'_> {
         title.extend(names);
         let fields: Vec<&dyn std::fmt::Display> = title.iter().map(|t| t as _).collect();
         table.line(&fields);
-        for timeline in 0..layout.timelines.len() {
+        let shown = query.number("y0", 0_usize)?..query.number("y1", usize::MAX)?;
+        for timeline in (0..layout.timelines.len()).filter(|timeline| shown.contains(timeline)) {
             let end = or_empty(found.timelines.ends[timeline]);
             let label = label(timeline);
             let mut fields: Vec<&dyn std::fmt::Display> = vec![

@@ -155,7 +155,8 @@ impl Viewer<'_> {
         Ok((found, timelines))
     }
 
-    /// As [`Viewer::window`]; a window may also be a point.
+    /// As [`Viewer::window`]; a window may also be a point. Of one that reaches beyond the trace it is the part with the trace in it, as shares are of the time
+    /// that the trace tells of.
     fn point_or_window(&self, query: &ApiQuery) -> Result<TimeBBox, ApiError> {
         let all = self
             .trace()
@@ -165,7 +166,14 @@ impl Viewer<'_> {
         let earliest = query.time("t0", all.earliest)?;
         let latest = query.time("t1", all.latest)?;
         if earliest <= latest {
-            return Ok(TimeBBox { earliest, latest });
+            let meets = earliest <= all.latest && latest >= all.earliest;
+            return Ok(match meets {
+                true => TimeBBox {
+                    earliest: earliest.max(all.earliest),
+                    latest: latest.min(all.latest),
+                },
+                false => TimeBBox { earliest, latest },
+            });
         }
         let message = format!("t0={earliest}&t1={latest}: expected t0 before t1");
         Err(ApiError::bad_request(message))

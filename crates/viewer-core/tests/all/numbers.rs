@@ -217,11 +217,32 @@ fn tables_are_sorted_and_cut() {
         ("csv?what=events&offset=700", 101),
         ("csv?what=events&limit=7", 8),
         ("csv?what=events&q=state%203", 201),
+        ("csv?what=timelines", 5),
+        ("csv?what=timelines&y0=2&y1=4", 3),
     ] {
         let answer = viewer.answer(question, &|| false).unwrap();
         let text = String::from_utf8(answer.body).unwrap();
         assert_eq!(text.lines().count(), lines, "{question}");
     }
+}
+
+/// The trace lasts from 0 to 199.75 seconds.
+#[test]
+fn a_window_beyond_the_trace_has_the_time_that_the_trace_tells_of() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    for (window, span) in [
+        ("t0=0&t1=1000", 199.75),
+        ("t0=-50&t1=100", 100.0),
+        ("t0=150&t1=350", 49.75),
+        ("t0=20&t1=30", 10.0),
+        ("t0=300&t1=400", 100.0),
+    ] {
+        let found = ask(&viewer, &format!("stats?{window}"));
+        assert_eq!(found["span"], span, "{window}");
+    }
+    let outside = ask(&viewer, "stats?t0=300&t1=400");
+    assert_eq!(outside["drawables"], 0);
 }
 
 #[test]

@@ -172,6 +172,18 @@ fn several_conditions_on_waits_are_about_one_wait_of_a_call() {
     ] {
         assert_eq!(hits(&viewer, query), count, "{query}");
     }
+    // Sums have the waits that are asked for, not the other one of the call, which waits from 1 s to 4 s for rank 2, then to 6 s for rank 0.
+    for (query, seconds) in [
+        ("waitsfor:2", 3.0),
+        ("wait:\"late sender\"", 3.0),
+        ("waitsfor:0", 2.0),
+        ("wait:\"late receiver\" waitsfor:0", 2.0),
+    ] {
+        let asked = escaped(&format!("sum wait by name where {query}"));
+        let sums = json(&viewer, &format!("aggregate?a={asked}"));
+        let sum = sums["lines"][0]["sum"].as_f64().unwrap();
+        assert!(near(sum, seconds), "{query}: {sums}");
+    }
 }
 
 #[test]
