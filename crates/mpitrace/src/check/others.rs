@@ -4,8 +4,9 @@ use super::findings::CheckFindings;
 use crate::terminal::progress::TaskProgress;
 use crate::trace_files::folder::file_of;
 use crate::trace_files::input::OpenedInput;
-use blockfile::define::Definition;
+use blockfile::define::{COUNTS, Definition, GAP, matching_only_call};
 use blockfile::file::BlockFile;
+use blockfile::function::FunctionStep;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use trace_formats::otf2::Otf2Source;
@@ -319,6 +320,12 @@ pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
                     let what = "region, marker or event of the program's own cannot be decoded";
                     findings.error_at("event", place, what);
                 }
+                continue;
+            }
+            let is_sound = FunctionStep::of(&record).is_some()
+                || matching_only_call(&record).is_some()
+                || matches!(record.function, COUNTS | GAP);
+            if is_sound {
                 continue;
             }
             if record.is_definition() {

@@ -14,8 +14,10 @@ use crate::block_files::machine_clock;
 use crate::failure::Failure;
 use crate::trace_files::input::{OpenedInput, shown};
 use blockfile::args::ArgValues;
+use blockfile::counts;
 use blockfile::define::{self, Definition};
 use blockfile::file::BlockFile;
+use blockfile::function::FunctionStep;
 use blockfile::operation::{self, OperationRecord};
 use blockfile::record::Record;
 use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
@@ -119,6 +121,19 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
                 self.call(&mut line, item.thread, &call, &library);
             } else if record.function == define::GAP {
                 let _ = write!(line, "# {} calls may be missing from here on", item.thread);
+            } else if let Some(step) = FunctionStep::of(&record) {
+                let what = if step.enters { "enters" } else { "leaves" };
+                let time = self.since_first(record.start);
+                let _ = write!(
+                    line,
+                    "{} {time} {what} the function at {:#x}",
+                    item.thread, step.address
+                );
+            } else if record.function == define::COUNTS {
+                let _ = write!(line, "# {} counters of the next call:", item.thread);
+                for (before, after) in counts::decode(record.payload) {
+                    let _ = write!(line, " {before} to {after}");
+                }
             } else if record.is_definition() {
                 let _ = write!(line, "# {} ", item.thread);
                 match Definition::decode(record.function, record.payload) {

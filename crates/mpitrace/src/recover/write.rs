@@ -165,15 +165,16 @@ pub(super) fn with_run(
         .sources
         .iter()
         .all(|s| s.info.rank >= 0 && s.damage.is_empty());
-    let has_calls = merge.scans().any(|scan| scan.calls > 0);
-    if let Some(what) = held_by_no_file(&merge, &arguments.formats, has_calls) {
+    // Calls, also one that was running, or what the program tells of itself.
+    let has_records = merge.scans().any(|scan| scan.first_ns().is_some());
+    if let Some(what) = held_by_no_file(&merge, &arguments.formats, has_records) {
         written.all_in = false;
         if arguments.remove {
             let note = format!("block files stay: {what} are in none of these files");
             written.notes.push(note);
         }
     }
-    if !has_calls {
+    if !has_records {
         return written;
     }
     if let Err(error) = fs::create_dir_all(&arguments.dir) {
@@ -197,19 +198,20 @@ pub(super) fn with_run(
     written
 }
 
-/// What block files hold that files of these formats do not: the first such thing. Without calls nothing is written.
+/// What block files hold that files of these formats do not: the first such thing. Nothing is written without calls, and without regions, events and
+/// functions of the program.
 fn held_by_no_file(
     merge: &Merge<'_, '_, '_>,
     formats: &[OutputFormat],
-    has_calls: bool,
+    has_records: bool,
 ) -> Option<&'static str> {
-    let is_written = |format| has_calls && formats.contains(&format);
+    let is_written = |format| has_records && formats.contains(&format);
     let has_slog2 = is_written(OutputFormat::Slog2);
     if !has_slog2 && merge.scans().any(|scan| scan.operations > 0) {
         return Some("operations below MPI");
     }
     let has_counters = has_slog2 || is_written(OutputFormat::Dumpi);
-    let counters = !has_counters && has_calls && !merge.counter_names().is_empty();
+    let counters = !has_counters && has_records && !merge.counter_names().is_empty();
     counters.then_some("values of performance counters")
 }
 

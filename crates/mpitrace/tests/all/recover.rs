@@ -6,6 +6,7 @@ pub(crate) mod common;
 mod caution;
 mod ends;
 mod parts;
+mod records;
 mod removal;
 mod unmatched;
 

@@ -1,0 +1,83 @@
+//! Records that are no calls: regions, functions of the program, values of counters, gap markers, ends of threads.
+
+use super::common::{self, Blocks, call_at};
+use super::{Folder, KILLED, file};
+use blockfile::define::{COUNTS, Definition, ENTER, EXIT, GAP, USER_EVENT};
+use blockfile::function::FunctionStep;
+use blockfile::user::{UserCategory, UserCategoryKind, UserEvent, UserEventContent};
+
+/// A rank that has defined region 1.
+fn rank_with_region() -> Blocks {
+    let mut b = common::rank(0, 1);
+    b.define(&Definition::UserCategory(UserCategory {
+        kind: UserCategoryKind::Region,
+        number: 1,
+        name: "work".to_owned(),
+        ..UserCategory::default()
+    }));
+    b
+}
+
+fn region(b: &mut Blocks, start: u32, content: UserEventContent<'_>) {
+    let event = UserEvent {
+        number: 1,
+        comm: None,
+        inside: false,
+        content,
+    };
+    b.record(USER_EVENT, start, 0, &event.encode());
+}
+
+/// A run that recorded what the program tells, and no call, becomes a trace, too.
+#[test]
+fn regions_without_calls_are_recovered() {
+    let folder = Folder::new("no-calls");
+    let mut b = rank_with_region();
+    for start in [2000, 3000, 4000] {
+        region(&mut b, start, UserEventContent::Enter);
+        region(&mut b, start + 500, UserEventContent::Exit);
+    }
+    folder.write("0.blocks", &file(&b, &KILLED));
+    folder.succeeds(&["recover", "--formats=slog2", "."]);
+    let stats = folder.succeeds(&["stats", "p.slog2"]);
+    let work = stats.lines().find(|line| line.starts_with("work "));
+    let words: Vec<&str> = work.expect("the region").split_whitespace().collect();
+    assert_eq!(words[..3], ["work", "state", "3"]);
+}
+
+/// Each kind of record that the recorder writes is sound, and has a line of its own.
+#[test]
+fn records_of_all_kinds_are_checked_and_printed() {
+    let folder = Folder::new("all-records");
+    let mut b = rank_with_region();
+    let step = |enters| FunctionStep::new(enters, 0x4711, 0x1000, false).encode();
+    b.record(ENTER, 2000, 0, &step(true));
+    region(&mut b, 2100, UserEventContent::Enter);
+    let values: Vec<u8> = [5_i64, 8].iter().flat_map(|n| n.to_ne_bytes()).collect();
+    b.record(COUNTS, 2200, 0, &values);
+    call_at(
+        &mut b,
+        2200,
+        2300,
+        "MPI_Barrier",
+        &[common::V::H(common::WORLD)],
+    );
+    b.record(EXIT, 2400, 0, &step(false));
+    b.record(GAP, 2500, 0, &[]);
+    b.define(&Definition::ThreadEnd);
+    folder.write("0.blocks", &file(&b, &KILLED));
+    let printed = folder.succeeds(&["print", "0.blocks"]);
+    for line in [
+        "enters the function at 0x4711",
+        "leaves the function at 0x4711",
+        "# 0 counters of the next call: 5 to 8",
+        "# 0 calls may be missing from here on",
+        "# 0 the thread has ended",
+    ] {
+        assert!(printed.contains(line), "{line}: {printed}");
+    }
+    assert!(!printed.contains("damaged"), "{printed}");
+    let checked = folder.run(&["check", "0.blocks"]);
+    let checked = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(checked.contains(" 0 errors"), "{checked}");
+}
