@@ -392,6 +392,26 @@ fn sessions_that_end_badly() {
     }
 }
 
+/// The last of the processes that have sessions only leaves the merge to a later command, if that is what the settings say.
+#[test]
+fn sessions_merged_later() {
+    for mpi in with_sessions() {
+        let program = Program::c("sessions").compile(mpi);
+        let mut tracing = TraceSetup::new(mpi, 2);
+        tracing.variables = &[("TRACE_MERGE", "later"), ("TRACE_OUTPUTS", "clog2,slog2")];
+        let run = tracing.run(&program, &[]);
+        let story = run.finished.story();
+        assert_eq!(
+            story.matches("not merged (merge later)").count(),
+            1,
+            "{story}"
+        );
+        assert_eq!(run.files("blocks").len(), 2, "{story}");
+        assert!(run.files("slog2").is_empty(), "{story}");
+        assert!(run.files("clog2").is_empty(), "{story}");
+    }
+}
+
 /// Runs `mpitrace join --worlds` on all CLOG2 files of a run.
 #[track_caller]
 fn joined(run: &TracedRun, out: &str) -> (PathBuf, String) {
