@@ -111,6 +111,10 @@ pub(super) struct OperationQueue {
     kept: VecDeque<Operation>,
     /// Operations that were dropped before all ranks had left them, or of which some ranks lack the call.
     pub unmatched: u64,
+    /// Of the queue of a file or window: the ranks whose calls that make it are recorded.
+    pub makers: u32,
+    /// Of the queue of a file or window: whether a rank made it of which earlier calls are not recorded. What it made may be another one.
+    pub is_made_unsurely: bool,
 }
 
 impl OperationQueue {

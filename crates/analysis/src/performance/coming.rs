@@ -44,6 +44,7 @@ impl WaitPass<'_> {
                 _ => open.get(&handle).copied(),
             };
         }
+        let shared = shared.filter(|object| self.is_known_to_all(object.queue));
         let inter = match role.shared {
             SharedUse::Nothing => self.intercomms.of(line.comm, role, info.made.as_deref()),
             _ => None,
@@ -63,6 +64,11 @@ impl WaitPass<'_> {
         }
         let is_unknown = role.members == Members::MadeOnly && made.is_none();
         if is_unknown {
+            part = Part::Bystander;
+        }
+        let is_used = matches!(role.shared, SharedUse::Uses | SharedUse::Frees);
+        if is_used && info.handle.is_some() && shared.is_none() {
+            self.counts.unknown_objects += 1;
             part = Part::Bystander;
         }
         if matches!(role.needs, Needs::Root | Needs::AtRoot) && part == Part::Unknown {
@@ -111,12 +117,22 @@ impl WaitPass<'_> {
         if let (SharedUse::Makes, Some(handle)) = (role.shared, info.handle)
             && let Some(made) = self.shared.make(&mut self.comms, queue, come.number)
         {
+            let is_unsure = !self.requests_of(line.lane).has_init;
+            self.comms[made as usize].is_made_unsurely |= is_unsure;
             let open = &mut self.requests_of(line.lane).shared;
             if open.len() < MAX_REQUESTS {
                 open.insert(handle, SharedObject { queue: made, rank });
             }
         }
         come
+    }
+
+    /// Whether the calls of all ranks that made a file or window are recorded, and surely belong together. Where a rank lacks calls, its first call
+    /// that is recorded need not be its first one.
+    fn is_known_to_all(&self, queue: u32) -> bool {
+        let queue = &self.comms[queue as usize];
+        let lacks_none = || self.requests.iter().all(|rank| rank.gaps() == 0);
+        !queue.is_made_unsurely && (queue.makers >= queue.size || lacks_none())
     }
 
     /// Bytes that a rank gives to the operation of a call and gets from it; `None` is not known.

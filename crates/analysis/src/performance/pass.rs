@@ -39,6 +39,8 @@ pub(super) struct PassCounts {
     pub unknown_roots: u64,
     /// Collective calls of which the trace does not tell on which intercommunicator they are.
     pub unknown_intercomms: u64,
+    /// Collective calls on files and windows of which the trace does not tell which these are, as not all ranks are known to have made them.
+    pub unknown_objects: u64,
     /// Neighbourhood calls with neighbours that the trace does not tell.
     pub unknown_neighbours: u64,
     /// Collective calls that end before who they need has come, as the clocks differ.

@@ -539,6 +539,13 @@ impl ReportBuilder<'_, '_> {
                 ],
             ),
             (
+                counts.unknown_objects,
+                [
+                    "collective call on a file or window that was made before the trace begins: waits there are not counted",
+                    "collective calls on files or windows that were made before the trace begins: waits there are not counted",
+                ],
+            ),
+            (
                 counts.unknown_neighbours,
                 [
                     "neighbourhood call with neighbours that the trace does not tell: waits there are not counted",

@@ -44,6 +44,7 @@ impl SharedQueues {
                 }
             }
         });
+        queues[own as usize].makers = made + 1;
         match made + 1 < size {
             true => _ = self.half_made.insert((queue, number), (own, made + 1)),
             false => _ = self.half_made.remove(&(queue, number)),

@@ -44,3 +44,81 @@ fn windows_on_subcommunicators_are_made_apart() {
     assert_eq!((waiting[0][1], waiting[2][3]), (20.0, 10.0), "{waiting:?}");
     assert_eq!(report.time.waiting, 30.0);
 }
+
+const MADE_UP: [(&str, &[u8]); 3] = [
+    ("MPI_Init", b""),
+    ("MPI_Win_create", b"handle=%d"),
+    ("MPI_Win_fence", b"handle=%d"),
+];
+
+/// A call: its category, rank, times and number of the window.
+type WindowCall = (i32, i32, [f64; 2], i32);
+
+fn report_of(calls: &[WindowCall]) -> analysis::performance::PerformanceReport {
+    let categories = MADE_UP.iter().zip(0..).map(|((name, format), index)| {
+        let mut category = Category::new(index, (*name).into(), Topology::State, Color::WHITE);
+        category.set_info_format(format);
+        category
+    });
+    let definitions = Definitions {
+        categories: categories.collect(),
+        lines: (0..2).map(|rank| Line::of_thread(rank, rank, 0)).collect(),
+        ..Definitions::default()
+    };
+    let options = PerformanceOptions {
+        focus: vec![TimeBBox {
+            earliest: 0.0,
+            latest: 100.0,
+        }],
+        parts: 0,
+    };
+    let mut collector = PerformanceCollector::new(&definitions, &options);
+    for &(category, rank, times, window) in calls {
+        let vertices = times.map(|time| Vertex { time, line: rank });
+        collector.put(&Drawable {
+            topology: Topology::State,
+            category,
+            info: &window.to_be_bytes()[..if category == 0 { 0 } else { 4 }],
+            vertices: &vertices,
+        });
+    }
+    collector.finish()
+}
+
+/// Two windows, and rank 1 is 5 s late at a fence of the first one. Where the calls of rank 0 before it made the second window are not recorded, that is
+/// its first one, and it numbers the windows the other way round: then the trace does not tell what is what.
+#[test]
+fn windows_that_a_rank_made_before_its_trace_begins_are_not_taken_for_others() {
+    let whole: [WindowCall; 10] = [
+        (0, 0, [0.0, 1.0], 0),
+        (0, 1, [0.0, 1.0], 0),
+        (1, 0, [2.0, 3.0], 0),
+        (1, 1, [2.0, 4.0], 0),
+        (1, 0, [3.5, 5.0], 1),
+        (1, 1, [4.0, 5.0], 1),
+        (2, 0, [10.0, 15.0], 0),
+        (2, 1, [15.0, 16.5], 0),
+        (2, 0, [16.0, 17.0], 1),
+        (2, 1, [17.0, 17.0], 1),
+    ];
+    let waits_of = |calls: &[WindowCall]| {
+        let report = report_of(calls);
+        let waiting = &report.pairs.waiting;
+        ([waiting[0][1], waiting[1][0]], report.notes)
+    };
+    let made_before = "collective calls on files or windows that were made before the trace begins";
+    let (waits, notes) = waits_of(&whole);
+    // Rank 0 at the second making, and at the fences of both windows.
+    assert_eq!(waits, [0.5 + 5.0 + 1.0, 0.0]);
+    assert!(!notes.iter().any(|note| note.contains(made_before)));
+    let mut calls = vec![whole[1], whole[3]];
+    calls.extend(whole[4..].iter().map(|&(category, rank, times, window)| {
+        let window = if rank == 0 { 1 - window } else { window };
+        (category, rank, times, window)
+    }));
+    let (waits, notes) = waits_of(&calls);
+    // At no fence. The two calls that make a window come together as far as the trace tells.
+    assert_eq!(waits, [0.0, 1.5]);
+    let said = format!("4 {made_before}: waits there are not counted");
+    assert!(notes.contains(&said), "{notes:?}");
+}
