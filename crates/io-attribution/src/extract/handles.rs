@@ -30,9 +30,17 @@ pub(super) struct OpenHandle {
 #[derive(Debug, Default)]
 pub(super) struct RankHandles {
     by_handle: Map<u64, OpenHandle>,
-    /// Files opened on each communicator.
-    opened_on: Map<CommId, u64>,
+    /// How often each name was opened on each communicator.
+    opened_on: Map<(CommId, [u64; 3]), u64>,
     count: u32,
+}
+
+/// Hash of bytes with their number.
+fn hash_of(bytes: &[u8]) -> Wide {
+    let word =
+        |hash: Wide, part: &[u8]| hash.word(part.iter().fold(0, |w, &b| w << 8 | u64::from(b)));
+    let length = Wide::new().word(bytes.len() as u64);
+    bytes.chunks(8).fold(length, word)
 }
 
 impl RankHandles {
@@ -48,7 +56,8 @@ impl RankHandles {
         self.by_handle.remove(&handle)
     }
 
-    /// The handle that a call of MPI_File_open on `comm` makes if it succeeds.
+    /// The handle that a call of MPI_File_open on `comm` makes if it succeeds. Its key is the same on all ranks that open the file together: the n-th open of
+    /// a name on a communicator. Of opens alone the n-th need not be the same one, as ranks may lack the records of some.
     pub fn open(
         &mut self,
         plan: &FunctionPlan<'_>,
@@ -59,8 +68,15 @@ impl RankHandles {
         comms: &Comms,
     ) -> Option<OpenedHandle> {
         // Failed ones count: whether the call fails is agreed on, but not whether a rank recorded it as a failure.
+        let args = plan.decode(call.payload)?;
+        let name = (0..args.values().len()).find_map(|i| args.text(i));
+        let name = name.unwrap_or_default();
+        let hash_of_name = hash_of(name);
         let before = comm.map(|id| {
-            let opened = self.opened_on.entry(id).or_default();
+            let opened = self
+                .opened_on
+                .entry((id, hash_of_name.finish().0))
+                .or_default();
             *opened += 1;
             *opened
         });
@@ -68,19 +84,13 @@ impl RankHandles {
             return None;
         }
         let handle = plan.handle(call.payload, file)?;
-        let args = plan.decode(call.payload)?;
-        let name = (0..args.values().len()).find_map(|i| args.text(i));
-        let name = String::from_utf8_lossy(name.unwrap_or_default()).into_owned();
+        let name = String::from_utf8_lossy(name).into_owned();
         let number = self.count;
         self.count += 1;
         let comm = comm.and_then(|id| comms.get(id));
         let mut hash = Wide::new().word(before.unwrap_or(0));
         match comm {
-            Some(comm) => {
-                for word in comm.gid.0.chunks_exact(8) {
-                    hash = hash.word(word.iter().fold(0, |w, &b| w << 8 | u64::from(b)));
-                }
-            }
+            Some(comm) => hash = hash.wide(hash_of(&comm.gid.0)).wide(hash_of_name),
             // Not known on which one: it is taken for a file of this process alone.
             None => {
                 let own = comms.get(CommId::SELF).map_or(&[][..], |c| &c.members[..]);

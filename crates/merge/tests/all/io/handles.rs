@@ -73,3 +73,30 @@ fn a_view_set_without_a_record_counts_for_other_threads() {
     assert_eq!(found.calls[&call].bounding_extent, Some((1000, 1010)));
     assert_eq!(found.carried()[0].3, [(call, 10)]);
 }
+
+/// Rank 0 does not record that it opens the first file: the second one is its first one.
+#[test]
+fn files_are_not_mixed_up_where_ranks_lack_records_of_opens() {
+    let mut calls = Vec::new();
+    let ranks = [0, 1].map(|r| {
+        let mut rank = Rank::new(r, 2);
+        if r == 1 {
+            rank.open(FH, 7, 98, "a");
+            rank.transfer(10, op::PWRITE, 7, 0, 10);
+            calls.push((rank.access_at("MPI_File_write_at", FH, 0, 10), "a"));
+        }
+        rank.open(FH + 1, 8, 99, "b");
+        let offset = 10 * i64::from(r);
+        rank.transfer(10, op::PWRITE, 8, offset, 10);
+        calls.push((rank.access_at("MPI_File_write_at", FH + 1, offset, 10), "b"));
+        rank
+    });
+    let found = Found::of(&ranks);
+    assert_eq!(found.files.len(), 2);
+    for (call, name) in calls {
+        let file = found.calls[&call].file;
+        let of_call = found.files.iter().find(|known| known.id == file);
+        let of_call = of_call.expect("a file with that number");
+        assert!(of_call.name.ends_with(name), "{of_call:?}");
+    }
+}
