@@ -88,7 +88,7 @@ export function sums(chrome, { address, trace, lateAddress }) {
     await line.first().waitFor();
     assert.match(await line.first().textContent(), /^rank 3 → rank 1/);
     await line.first().click();
-    await page.until((view) => view.query === "is:arrow sender:3 receiver:1 is:arrow" && view.sel.length === 1, "the message");
+    await page.until((view) => view.query === "is:arrow sender:3 receiver:1 class:message" && view.sel.length === 1, "the message");
     await field.fill("sum wait by rank");
     await page.own.keyboard.press("Enter");
     // Rank 1 waits most: with the others for rank 2, and for the message of rank 3.
