@@ -123,11 +123,16 @@ impl FormatWalk<'_> {
             // A negative one counts as none.
             most = usize::try_from(precision).unwrap_or(usize::MAX);
         }
-        let (mut long, mut long_double) = (false, false);
-        while let Some(size) = self.format.next_if(|c| b"hlLqjzt".contains(c)) {
-            long |= size == b'l';
-            long_double |= size == b'L';
-        }
+        // As the GNU C library takes them: of characters all but `h` make wide ones, of floating-point numbers `ll` and `q` are `L`, too.
+        let size = self.format.next_if(|c| b"hlLqjzt".contains(c));
+        let is_twice =
+            size.is_some_and(|c| b"hl".contains(&c) && self.format.next_if_eq(&c).is_some());
+        let wide = size.is_some_and(|c| c != b'h');
+        let long_double = match size {
+            Some(b'L' | b'q') => true,
+            Some(b'l') => is_twice,
+            _ => false,
+        };
         let kind = self.format.next()?;
         // That of a string says how much of it is wanted at most.
         if most != usize::MAX && kind != b's' {
@@ -138,7 +143,7 @@ impl FormatWalk<'_> {
         }
         match kind {
             b'%' | b'm' => {}
-            b'c' | b's' if long => return None,
+            b'c' | b's' if wide => return None,
             b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'p' | b'c' => {
                 // SAFETY: by the caller.
                 unsafe { self.arguments.word() };
@@ -344,7 +349,10 @@ mod tests {
     fn what_is_not_supported_is_text_itself() {
         let mut target = 0u64;
         let at = (&raw mut target).addr() as u64;
-        for format in [c"%n", c"%hhn", c"%ls", c"%S", c"%1$d", c"50%", c"%lc", c"%"] {
+        for format in [
+            c"%n", c"%hhn", c"%ls", c"%S", c"%1$d", c"50%", c"%lc", c"%", c"%Ls", c"%qs", c"%lls",
+            c"%js", c"%zs", c"%ts", c"%Lc", c"%zc", c"%hlls", c"%lLd", c"%lzs", c"%hhhd",
+        ] {
             let expected = format.to_str().unwrap();
             assert_eq!(with(format.as_ptr(), &[at, at]).as_deref(), Some(expected));
         }
@@ -381,6 +389,34 @@ mod tests {
         );
         // A negative precision counts as none.
         assert_eq!(with(c"%.*d".as_ptr(), &[int_min, 3]).as_deref(), Some("3"));
+    }
+
+    #[test]
+    fn sizes_of_integers_and_short_characters() {
+        let name = c"name".as_ptr().addr() as u64;
+        assert_eq!(
+            with(
+                c"%hhd %hd %ld %lld %Ld %qd %jd %zu %td %hs".as_ptr(),
+                &[0x101, 0x1_0002, 3 << 32, 4, 5, 6, 7, 8, 9, name]
+            )
+            .as_deref(),
+            Some("1 2 12884901888 4 5 6 7 8 9 name")
+        );
+    }
+
+    /// The GNU C library takes the number from the stack, as one of 16 bytes.
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    #[test]
+    fn long_doubles_by_their_other_names() {
+        let name = c"name".as_ptr().addr() as u64;
+        // 1.5 as an 80-bit number.
+        let [low, high] = [0xC000_0000_0000_0000, 0x3FFF];
+        for format in [c"%d%d%d%d %Lg %s", c"%d%d%d%d %llg %s", c"%d%d%d%d %qg %s"] {
+            assert_eq!(
+                with(format.as_ptr(), &[1, 2, 3, 4, low, high, name]).as_deref(),
+                Some("1234 1.5 name")
+            );
+        }
     }
 
     #[test]
