@@ -9,7 +9,7 @@ use crate::finalize::ends;
 use crate::in_force;
 use crate::interpose::wrappers::WRAPPERS;
 use crate::interpose::{fortran, longjmp, weak};
-use crate::lifecycle::open;
+use crate::lifecycle::{fork, open};
 use crate::mpi::family;
 use crate::mpi::functions::CONVERSIONS;
 use crate::mpi::library;
@@ -40,6 +40,13 @@ fn records_conversions() -> bool {
     })
 }
 
+/// Whether slot `index` is one of a function that begins MPI.
+fn begins_mpi(index: usize) -> bool {
+    let name = slots::name(index).to_bytes();
+    let name = name.strip_prefix(b"P").unwrap_or(name);
+    matches!(name, b"MPI_Init" | b"MPI_Init_thread" | b"MPI_Session_init")
+}
+
 /// Decides where the calls of slot `index` go. Called by the stubs below at a function's first call.
 extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
     open::register_hooks();
@@ -63,6 +70,9 @@ extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
     }
     weak::answer();
     open::tell_family();
+    if slots::is_bypassed() && begins_mpi(index) {
+        fork::tell_if_rank_is_child();
+    }
     let wrapper = fortran::guard(index).unwrap_or(WRAPPERS[family::index()][index]);
     let target = if wanted && is_usable && !slots::is_bypassed() && !wrapper.is_null() {
         wrapper

@@ -2,14 +2,18 @@
 //! that fork makes; [`crate::thread::wiped`] tells of all others when they call.
 
 use crate::call::modes;
-use crate::lifecycle::state::{FINISHED, STATE};
+use crate::lifecycle::state::{BEFORE, FINISHED, STATE};
 use crate::memory;
 use crate::mpi::slots;
+use crate::platform::{mark, say};
 use crate::posix;
 use crate::thread::current;
 use crate::thread::program_functions;
 use crate::thread::records;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Whether this is a child of a process that had called MPI and not begun it.
+static IS_FORKED_BEFORE_INIT: AtomicBool = AtomicBool::new(false);
 
 /// Has every child that is forked from now on record nothing.
 pub fn watch() {
@@ -34,10 +38,25 @@ unsafe extern "C" fn in_forked_child() {
 /// Has this process, which is a forked child, record nothing. Nothing here waits for a lock or allocates: another thread of the parent's
 /// may have held the lock.
 pub fn stop() {
-    STATE.store(FINISHED, Relaxed);
+    if STATE.swap(FINISHED, Relaxed) == BEFORE {
+        IS_FORKED_BEFORE_INIT.store(true, Relaxed);
+    }
     memory::forked();
     modes::all_off();
     posix::switch(false);
     program_functions::switch(false);
     slots::bypass();
+}
+
+/// MPI begins in this process. If it is a forked child of a process that has never begun MPI, it is the rank, and nothing of it is
+/// recorded: this says so, and marks it for the other ranks of the host, which would wait for it in MPI_Finalize.
+#[cold]
+pub fn tell_if_rank_is_child() {
+    if IS_FORKED_BEFORE_INIT.swap(false, Relaxed) {
+        mark::set(&mark::STEPS_ASIDE);
+        say::on_first_rank(
+            "trace: MPI begins in a forked child of a process that had called MPI before (MPI_Initialized, MPI_Get_version …): \
+             this rank is not traced; it is if the parent forks before it calls MPI",
+        );
+    }
 }

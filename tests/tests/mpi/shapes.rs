@@ -209,6 +209,18 @@ fn children_that_nobody_tells_of() {
     }
 }
 
+/// Children that are the ranks, of processes that had called MPI before they forked: nothing of them is recorded, and that is said once.
+#[test]
+fn children_that_begin_mpi() {
+    for mpi in installed() {
+        let run = ran(&TraceSetup::new(mpi, 2), "forked_rank", &[]);
+        let said = run.finished.stderr.matches("this rank is not traced");
+        assert_eq!(said.count(), 1, "{}", run.finished.story());
+        assert!(run.files("slog2").is_empty(), "{:?}", run.files("slog2"));
+        assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
+    }
+}
+
 /// A signal handler that calls MPI while the recorder works on the thread.
 #[test]
 fn handlers_that_interrupt_the_recorder() {
