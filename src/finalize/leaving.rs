@@ -11,6 +11,7 @@ use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::platform::say::say;
+use blockfile::arrivals;
 use settings::{MergeWay, Settings};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -53,7 +54,7 @@ impl LeavingProcess<'_> {
         let path = self.store.path();
         let folder = path.parent().unwrap_or(Path::new("."));
         let user = files::user();
-        let list = folder.join(format!("libtrace.{:016x}.{user}.leaving", self.world.run));
+        let list = folder.join(arrivals::leaving_name(self.world.run, user));
         let files = enter(&list, self.rank, path)
             .map_err(|e| format!("{} cannot be used ({e})", list.display()))?;
         if files.len() < self.processes as usize {

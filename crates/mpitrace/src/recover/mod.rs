@@ -276,7 +276,7 @@ fn remove(group: &RunFiles<'_>) -> Vec<String> {
     gone.into_iter().filter_map(failed).collect()
 }
 
-/// The files in which ranks of a run said that they had come to MPI_Finalize, beside its block files.
+/// The files in which ranks of a run said that they had come to MPI_Finalize, or that they end, beside its block files.
 fn arrivals(group: &RunFiles<'_>) -> Vec<PathBuf> {
     let Some(run) = group.sources.first().map(|source| source.info.run) else {
         return Vec::new();
