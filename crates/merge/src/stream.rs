@@ -67,7 +67,7 @@ impl<'a> MergeStream<'a> {
         for (i, thread) in file.threads().iter().enumerate() {
             let defined = scan.defined.get(i).map_or(&[][..], Vec::as_slice);
             let open = settings.open_until_ns.and_then(|_| thread.open_call());
-            let mut lane = Lane::new(thread, i, defined, open);
+            let mut lane = Lane::new(thread, i, defined, open, scan.info.dropped > 0);
             if let Some(key) = lane.go_on() {
                 stream.next.push(Reverse((key, i)));
             }

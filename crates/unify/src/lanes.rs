@@ -168,6 +168,8 @@ pub struct Lane<'a> {
     /// Definitions, with the ticks at which they were written, that stand before a record that has not been read yet. Only that one
     /// tells whether they were written in its call, or in an earlier call that has no record.
     early_definitions: VecDeque<(u64, LaneDefinition)>,
+    /// Whether blocks were given up for newer ones (`at-disk-limit newest`). Definitions without a time are copies of those in them.
+    has_copies: bool,
     /// Whether the record that the cursor stands at has not been given yet.
     held: bool,
     /// Regions and states of the program's own that have begun and not ended.
@@ -180,12 +182,14 @@ pub struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     /// Before the first call of `thread`, the one at this position in the file. `defined` are its communicators in the order
-    /// of their definitions, `open` is the call that never ended, if it is to be shown.
+    /// of their definitions, `open` is the call that never ended, if it is to be shown. `has_copies` tells whether blocks of the process
+    /// were given up for newer ones.
     pub fn new(
         thread: &ThreadBlocks<'a>,
         position: usize,
         defined: &'a [CommId],
         open: Option<OpenCall>,
+        has_copies: bool,
     ) -> Self {
         Lane {
             cursor: Cursor::new(thread),
@@ -208,6 +212,7 @@ impl<'a> Lane<'a> {
             event_payload: Vec::new(),
             early_events: VecDeque::new(),
             early_definitions: VecDeque::new(),
+            has_copies,
             held: false,
             begun: Vec::new(),
             frames: FunctionStack::default(),
@@ -367,10 +372,11 @@ impl<'a> Lane<'a> {
         Some(self.latest_key)
     }
 
-    /// A definition was written at `time`. One without a time belongs to the next call.
+    /// A definition was written at `time`. One without a time belongs to the next call, if it is no copy: of a copy, the call is
+    /// given up, too.
     fn define(&mut self, time: u64, definition: LaneDefinition) {
         match time {
-            0 => self.call.pending.push(definition),
+            0 if !self.has_copies => self.call.pending.push(definition),
             _ => self.early_definitions.push_back((time, definition)),
         }
     }

@@ -83,7 +83,7 @@ impl<'a> RankExtract<'a> {
             };
             out.put(first, thread.number, what);
             let defined = scan.defined.get(i).map_or(&[][..], Vec::as_slice);
-            let mut walk = ThreadWalk::new(thread, defined);
+            let mut walk = ThreadWalk::new(thread, defined, scan.info.dropped > 0);
             let next = walk.go_on();
             rank.nexts
                 .push(next.map_or(WalkStep::Stop, |(_, next)| next));

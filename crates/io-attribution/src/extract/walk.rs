@@ -74,6 +74,8 @@ pub(super) struct ThreadWalk<'a> {
     pub pending: Vec<PendingDefinition>,
     /// Definitions in front of the call that were written before it began, with the ticks of that.
     early: VecDeque<(u64, PendingDefinition)>,
+    /// Whether blocks were given up for newer ones (`at-disk-limit newest`). Definitions without a time are copies of those in them.
+    has_copies: bool,
     /// Files that descriptors stand for when the next operation happens.
     pub files: Vec<OpenFileDefinition>,
     defined: std::slice::Iter<'a, CommId>,
@@ -94,8 +96,9 @@ enum CallAhead {
 }
 
 impl<'a> ThreadWalk<'a> {
-    /// Before the first record of `thread`, whose communicators are `defined`.
-    pub fn new(thread: &ThreadBlocks<'a>, defined: &'a [CommId]) -> Self {
+    /// Before the first record of `thread`, whose communicators are `defined`. `has_copies` tells whether blocks of the process were
+    /// given up for newer ones.
+    pub fn new(thread: &ThreadBlocks<'a>, defined: &'a [CommId], has_copies: bool) -> Self {
         ThreadWalk {
             thread: thread.number,
             ahead: Cursor::new(thread),
@@ -104,6 +107,7 @@ impl<'a> ThreadWalk<'a> {
             left: 0,
             pending: Vec::new(),
             early: VecDeque::new(),
+            has_copies,
             files: Vec::new(),
             defined: defined.iter(),
             open: thread.open_call(),
@@ -152,11 +156,13 @@ impl<'a> ThreadWalk<'a> {
             let definition = Self::definition(&mut self.defined, &record);
             let time = record.start;
             match definition {
-                // It tells where the next call begins. A definition without a time belongs to that call, too.
+                // It tells where the next call begins. A definition without a time belongs to that call, too, if it is no copy.
                 Some(definition @ PendingDefinition::Position { .. }) => {
                     self.pending.push(definition);
                 }
-                Some(definition) if time == 0 => self.pending.push(definition),
+                Some(definition) if time == 0 && !self.has_copies => {
+                    self.pending.push(definition);
+                }
                 Some(definition) => self.early.push_back((time, definition)),
                 None => {}
             }

@@ -4,6 +4,9 @@ use crate::block_files::ranks::*;
 use blockfile::define::{
     self, CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Definition,
 };
+use blockfile::layout::{FileHeader, ended};
+use merge::local::MergeOptions;
+use std::mem::offset_of;
 
 use V::{H, I, No, S};
 
@@ -74,6 +77,35 @@ fn threads_use_what_calls_without_a_record_have_made() {
         assert_eq!(conversion.warnings, Default::default());
         assert_eq!(merged.notes, Default::default());
     }
+}
+
+/// With `at-disk-limit newest`, definitions in blocks that were given up are kept as copies without a time, and thread 0's first kept call
+/// comes late: thread 1 has used them before, and uses them.
+#[test]
+fn threads_use_what_was_defined_in_blocks_that_were_given_up() {
+    let mut a = rank(0, 2);
+    a.threads.push(Vec::new());
+    define_comm_and_type_at(&mut a, 0, [600, 700], 12);
+    call_at(&mut a, 9000, 9100, "MPI_Barrier", &[H(WORLD)]);
+    a.thread = 1;
+    let args = [No, I(2), H(700), I(1), I(7), H(600)];
+    call_at(&mut a, 2000, 2100, "MPI_Send", &args);
+    let mut b = rank(1, 2);
+    define_comm_and_type_at(&mut b, 1500, [600, 700], 12);
+    let got = S(Some(status(0, 7, 24)));
+    let args = [No, I(2), H(700), I(0), I(7), H(600), got];
+    call_at(&mut b, 3000, 3500, "MPI_Recv", &args);
+    let mut bytes = [a.bytes(), b.bytes()];
+    let at = offset_of!(FileHeader, dropped);
+    bytes[0][at..at + 8].copy_from_slice(&1_u64.to_ne_bytes());
+    // Only then are the messages after given up calls known: by their places from the end.
+    let at = offset_of!(FileHeader, ended);
+    for file in &mut bytes {
+        file[at..at + 4].copy_from_slice(&ended::FINALIZED.to_ne_bytes());
+    }
+    let merged = merge_bytes(&bytes, MergeOptions::default());
+    // As above.
+    assert_eq!(merged.messages(), [(9, 10, 7, 24)]);
 }
 
 /// A communicator that a recorded call makes comes with the call, also if its definition tells when it was written.
