@@ -94,7 +94,7 @@ fn says_what_the_rows_say(rows: &[serde_json::Value], events: &[Printed]) {
         let argument = |name: &str| row["arguments"][name].as_i64();
         let is_blocking = !function.starts_with("MPI_I");
         // On intercommunicators it may be MPI_ROOT, which is below all others, or MPI_PROC_NULL, of which the archive tells only where the trace knows
-        // the other group.
+        // the other group: then it is `THIS_GROUP`, which is not compared.
         let root = match argument("root") {
             Some(root @ 0..) => Some(root.to_string()),
             Some(..=-3) => Some("SELF".to_owned()),
@@ -128,7 +128,7 @@ fn says_what_the_rows_say(rows: &[serde_json::Value], events: &[Printed]) {
                 &mut found,
                 format!("{rank} leaves {} at {time}", quoted(text)),
             ),
-            "MPI_COLLECTIVE_END" if after("Root: ") != "NONE" => {
+            "MPI_COLLECTIVE_END" if !["NONE", "THIS_GROUP"].contains(&&*after("Root: ")) => {
                 count(
                     &mut found,
                     format!("{rank} root {} at {time}", after("Root: ")),

@@ -115,6 +115,42 @@ impl Communicators {
         let rank = comm.local.iter().position(|&rank| rank == own)?;
         Some((comm.local.len() as u32, rank as u32))
     }
+
+    /// Where the process with the world rank `own` is in a communicator: its rank in its own group, whether that is the second one of an
+    /// intercommunicator, and whether there are two. `None` if the process is not in it.
+    pub fn side(&self, comm: u32, own: u32) -> Option<CommSide> {
+        let one_group = |rank| CommSide {
+            rank,
+            is_second: false,
+            is_intercomm: false,
+        };
+        if let Some((_, rank)) = self.size_and_rank(comm, own) {
+            return Some(one_group(rank));
+        }
+        let comm = self.list.get(comm.checked_sub(self.selves + 1)? as usize)?;
+        let remote = comm.remote.as_ref()?;
+        let rank_in = |ranks: &WorldRanks| ranks.iter().position(|&rank| rank == own);
+        let (rank, is_second) = match rank_in(&comm.local) {
+            Some(rank) => (rank, false),
+            None => (rank_in(remote)?, true),
+        };
+        Some(CommSide {
+            rank: u32::try_from(rank).ok()?,
+            is_second,
+            is_intercomm: true,
+        })
+    }
+}
+
+/// Place of a process in a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommSide {
+    /// Rank in the group of the process.
+    pub rank: u32,
+    /// Whether the group is the second one of an intercommunicator.
+    pub is_second: bool,
+    /// Whether the communicator has two groups.
+    pub is_intercomm: bool,
 }
 
 /// The work of putting the calls together.

@@ -145,6 +145,11 @@ impl HandleNames {
         }
     }
 
+    /// Communicator that the next call makes which makes one.
+    pub fn next(&self) -> CommName {
+        CommName::Made(self.made)
+    }
+
     fn group(&self, number: i32) -> Option<Rc<GroupNode>> {
         if number == GROUP_EMPTY {
             let group = GroupExpression::Empty;

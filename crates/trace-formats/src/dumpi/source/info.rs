@@ -5,6 +5,7 @@ use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
 use super::super::ids;
 use super::super::types::DumpiRecord;
 use super::super::value::FieldValue;
+use super::collective::{CollectiveFields, bytes};
 use super::request_numbers::RequestNumbers;
 use trace_model::{COUNTER_SIGN, InfoWriter};
 
@@ -31,6 +32,29 @@ enum InfoPart {
     Request,
     /// The requests that the call completes.
     Completed,
+    /// Bytes of a collective call: those that the rank passes, and by its counts for each rank those that it gets and gives.
+    Collective(CollectiveFields),
+    /// The communicator that the call makes, and the other side of an intercommunicator.
+    Made,
+}
+
+/// What an info tells besides the arguments of its call.
+#[derive(Debug)]
+pub(super) struct CallFacts<'a> {
+    pub(super) requests: &'a RequestNumbers,
+    /// Sizes of datatypes, by number.
+    pub(super) sizes: &'a [i32],
+    /// By counter of the format, its place among those of the file; `None` if the file does not have it.
+    pub(super) counters: &'a [Option<usize>],
+    /// Rank of the caller in the communicator of the call, if it is known.
+    pub(super) own_rank: Option<i32>,
+    /// Number of the communicator that the call makes, and that of the other side of an intercommunicator.
+    pub(super) made: [Option<i32>; 2],
+}
+
+/// Whether infos of a function tell the communicator that its calls make: one that may have two sides.
+pub(super) fn tells_made(id: u16) -> bool {
+    matches!(id, ids::COMM_DUP | ids::INTERCOMM_CREATE)
 }
 
 /// Plain integers that tell something to a reader; all others are sizes of arrays and the like.
@@ -63,11 +87,22 @@ impl Shown {
         let fields = function.fields();
         let at = |name: &str| fields.iter().position(|field| field.name == name);
         let status = at("status");
+        let collective = CollectiveFields::of(function);
+        if let Some(collective) = collective {
+            shown.add("bytes", 'l', InfoPart::Collective(collective));
+            if collective.tells_received() {
+                shown.key("received", "=", 'l');
+            }
+            if collective.tells_sent() {
+                shown.key("sent", "=", 'l');
+            }
+        }
         for (i, field) in fields.iter().enumerate() {
             if field.shape != FieldShape::One {
                 continue;
             }
             let datatype = match field.name {
+                _ if collective.is_some() => None,
                 "count" => at("datatype"),
                 "sendcount" => at("sendtype"),
                 "recvcount" => at("recvtype"),
@@ -110,6 +145,10 @@ impl Shown {
         if completes(function.id) {
             shown.add("completes", 's', InfoPart::Completed);
         }
+        if tells_made(function.id) {
+            shown.add("makes", 'd', InfoPart::Made);
+            shown.key("remote", "=", 'd');
+        }
         for name in counters {
             let name = String::from_utf8_lossy(name).replace('%', "");
             shown.key(&name, COUNTER_SIGN, 'l');
@@ -131,16 +170,15 @@ impl Shown {
         self.format.extend(['%', kind]);
     }
 
-    /// Writes the info of a record. `counters` is the number of performance counters that the format has.
+    /// Writes the info of a record. What is not known is -1.
     pub(super) fn write(
         &self,
         record: &DumpiRecord<'_>,
         args: &[FieldValue<'_>; MAX_FIELDS],
-        requests: &RequestNumbers,
-        sizes: &[i32],
-        counters: usize,
+        facts: &CallFacts<'_>,
         info: &mut InfoWriter,
     ) {
+        let sizes = facts.sizes;
         info.clear();
         let int = |i: usize| match args[i] {
             FieldValue::Int(value) => value,
@@ -149,7 +187,7 @@ impl Shown {
         for part in &self.parts {
             match *part {
                 InfoPart::Int(i) => _ = info.int(int(i)),
-                InfoPart::Request => _ = info.int(requests.request as i32),
+                InfoPart::Request => _ = info.int(facts.requests.request as i32),
                 InfoPart::Long(i) => {
                     let value = match args[i] {
                         FieldValue::I64(value) => value,
@@ -165,8 +203,28 @@ impl Shown {
                     info.text(&text[..text.len().min(LONGEST)]);
                 }
                 InfoPart::Completed => {
-                    let text = completed_text(&requests.completed);
+                    let text = completed_text(&facts.requests.completed);
                     info.text(&text.as_bytes()[..text.len().min(LONGEST)]);
+                }
+                InfoPart::Collective(collective) => {
+                    let told = collective.told(args, facts.own_rank, sizes);
+                    let long = |bytes: Option<u64>| {
+                        bytes
+                            .and_then(|bytes| i64::try_from(bytes).ok())
+                            .unwrap_or(-1)
+                    };
+                    info.long(long(told.bytes));
+                    if collective.tells_received() {
+                        info.long(long(told.received));
+                    }
+                    if collective.tells_sent() {
+                        info.long(long(told.sent));
+                    }
+                }
+                InfoPart::Made => {
+                    for number in facts.made {
+                        info.int(number.unwrap_or(-1));
+                    }
                 }
                 InfoPart::Bytes {
                     count,
@@ -184,12 +242,9 @@ impl Shown {
                 }
             }
         }
-        let mut spent = record
-            .counters
-            .iter()
-            .map(|(entry, exit)| exit.wrapping_sub(entry));
-        for _ in 0..counters {
-            info.long(spent.next().unwrap_or(0));
+        for place in facts.counters {
+            let spent = place.and_then(|at| record.counters.iter().nth(at));
+            info.long(spent.map_or(-1, |(entry, exit)| exit.wrapping_sub(entry)));
         }
     }
 }
@@ -208,12 +263,6 @@ fn completed_text(requests: &[u32]) -> String {
         false => format!("{first}-{last}"),
     };
     ranges.iter().map(range).collect::<Vec<_>>().join(",")
-}
-
-/// Bytes of so many elements of a datatype.
-pub(super) fn bytes(count: i32, datatype: i32, sizes: &[i32]) -> i64 {
-    let size = usize::try_from(datatype).ok().and_then(|i| sizes.get(i));
-    i64::from(count) * i64::from(size.copied().unwrap_or(0))
 }
 
 /// Whether calls of a function send or receive a message from a buffer, or prepare that.

@@ -1,10 +1,12 @@
-//! A DUMPI run as a source of drawables: every call a state on the line of its thread, those that are made together on that of their communicator, every message an arrow, regions of
+//! A DUMPI run as a source of drawables: every call a state on the line of its thread, those on a communicator on that of their communicator, every message an arrow, regions of
 //! the program (Function_enter, Function_exit) states around them.
 //!
 //! Arrows need to know who is who in each communicator. Those made by MPI_Comm_dup, split and create, by Cartesian and
 //! graph topologies without reordering, and from two others are followed, in runs of which all files are there; messages
 //! on others are counted as lost.
 
+mod collective;
+mod counters;
 mod hidden_calls;
 pub(super) mod info;
 mod messages;
@@ -14,11 +16,11 @@ mod rank;
 mod request_numbers;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 
 use super::clock::{RecordAxis, RecordTicker};
 use super::communicators::{
-    CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
+    CommCreation, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
 use super::error::DumpiError;
 use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
@@ -26,10 +28,10 @@ use super::read::DumpiReader;
 use super::types::{ANNOTATION, CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::FieldValue;
 use crate::clog2::states::{CallIdDisplay, FunctionStates};
-use info::Shown;
+use info::{CallFacts, Shown};
 use messages::{MatchedMessage, MessagesUnderWay, RankFacts};
 use not_matched::NotMatched;
-use on_communicators::CommunicatorFunctions;
+use on_communicators::{CommUses, CommunicatorFunctions, RankLines};
 use rank::{NextCall, RankWalk};
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
@@ -48,7 +50,6 @@ pub struct DumpiSource<'a> {
     on_communicators: CommunicatorFunctions,
     /// Categories of regions by file and key.
     regions: Vec<HashMap<u64, i32>>,
-    counters: usize,
     /// Time zero after [`RankFile::shift`], ns.
     zero: i64,
     losses: Losses,
@@ -59,15 +60,17 @@ pub struct DumpiSource<'a> {
 struct RankFile<'a> {
     rank: u32,
     reader: DumpiReader<'a>,
-    /// Lines by thread.
-    lines: BTreeMap<u16, i32>,
-    /// Lines of calls on other communicators than MPI_COMM_WORLD, by thread and number of the communicator.
-    comm_lines: HashMap<(u16, u32), i32>,
+    lines: RankLines,
+    /// By counter of the run, its place among those of the file; `None` if the file does not have it.
+    counters: Vec<Option<usize>>,
     /// Added to its times, ns.
     shift: i64,
     /// Whether calls are missing that messages hang on.
     lacks_messages: bool,
 }
+
+/// Index of MPI_COMM_WORLD.
+const WORLD: u32 = 0;
 
 /// Category of messages, that of function 0 and that of the first region.
 const MESSAGE: i32 = 0;
@@ -151,10 +154,10 @@ impl<'a> DumpiSource<'a> {
         for ((rank, reader), survey) in opened.into_iter().zip(&surveys) {
             let host = reader.header().map(|header| header.hostname.as_slice());
             let host = host.map(|host| String::from_utf8_lossy(host).into_owned());
-            let mut lines = BTreeMap::new();
+            let mut lines = RankLines::default();
             for &thread in &survey.threads {
                 let id = i32::try_from(definitions.lines.len()).unwrap_or(i32::MAX);
-                lines.insert(thread, id);
+                lines.threads.insert(thread, id);
                 definitions.lines.push(Line {
                     host: host.clone().filter(|host| !host.is_empty()),
                     ..Line::of_thread(id, rank as i32, thread.into())
@@ -168,34 +171,27 @@ impl<'a> DumpiSource<'a> {
                 rank,
                 reader,
                 lines,
-                comm_lines: HashMap::new(),
+                counters: Vec::new(),
                 shift: 0,
             });
         }
+        let places = || files.iter().zip(&surveys).enumerate();
+        let indices = places().flat_map(|(place, (file, survey))| {
+            survey.communicators.indices(&comms, place, file.rank)
+        });
+        let used: HashSet<u32> = indices.collect();
         for (place, (file, survey)) in files.iter_mut().zip(&surveys).enumerate() {
-            for &(thread, name) in &survey.communicators {
-                let (comm, comm_rank) = on_communicators::place_of(&comms, place, file.rank, name);
-                let lines = &mut definitions.lines;
-                file.comm_lines.entry((thread, comm)).or_insert_with(|| {
-                    let id = i32::try_from(lines.len()).unwrap_or(i32::MAX);
-                    let own = file.lines.get(&thread);
-                    let own = own.and_then(|own| lines.get(*own as usize));
-                    lines.push(Line {
-                        id,
-                        comm: i32::try_from(comm).unwrap_or(i32::MAX),
-                        comm_rank,
-                        ..own.cloned().unwrap_or_default()
-                    });
-                    id
-                });
-            }
+            let (uses, lines) = (&survey.communicators, &mut definitions.lines);
+            (file.lines).add_comms(uses, &used, (&comms, place, file.rank), lines);
         }
         let zero = align(&mut files, &surveys, axis, &mut losses);
-        let labels = files.iter().find_map(|file| {
-            let labels = file.reader.perf_labels().ok().flatten()?;
-            (!labels.is_empty()).then_some(labels)
-        });
-        let labels = labels.unwrap_or_default();
+        let labels = files
+            .iter()
+            .map(|file| file.reader.perf_labels().ok().flatten());
+        let (labels, counters) = counters::by_name(labels);
+        for (file, counters) in files.iter_mut().zip(counters) {
+            file.counters = counters;
+        }
         let all = functions::all().iter();
         let shown: Vec<Shown> = all.map(|function| Shown::new(function, &labels)).collect();
         let mut source = DumpiSource {
@@ -206,7 +202,6 @@ impl<'a> DumpiSource<'a> {
             shown,
             on_communicators,
             regions: Vec::new(),
-            counters: labels.len(),
             zero,
             losses,
         };
@@ -386,7 +381,7 @@ impl<'a> DumpiSource<'a> {
     ) -> Result<bool, Stop> {
         let file = &self.files[walk.place];
         let record = &next.record;
-        let line = file.lines.get(&record.thread).copied().unwrap_or(0);
+        let line = file.lines.line(record.thread, WORLD);
         let (start, stop) = (next.start + file.shift, next.stop + file.shift);
         let id = record.function.id;
         if id != FUNCTION_ENTER && id != FUNCTION_EXIT {
@@ -395,18 +390,25 @@ impl<'a> DumpiSource<'a> {
             };
             let requests = &mut walk.numbers;
             requests.take(id, args, next.by);
-            shown.write(record, args, requests, &walk.sizes, self.counters, info);
-            let category = FIRST_FUNCTION + i32::from(id);
+            let place_of =
+                |name| on_communicators::place_of(&self.comms, walk.place, file.rank, name);
             let comm = self.on_communicators.communicator(id, args);
-            let line = match comm.map(|number| walk.names.comm(number)) {
-                None | Some(CommName::World) => line,
-                Some(name) => {
-                    let (comm, _) =
-                        on_communicators::place_of(&self.comms, walk.place, file.rank, name);
-                    let own = file.comm_lines.get(&(record.thread, comm));
-                    own.copied().unwrap_or(line)
-                }
+            let of = comm.map(|number| place_of(walk.names.comm(number)));
+            let made = info::tells_made(id).then(|| place_of(walk.names.next()));
+            let made = made.filter(|made| made.rank.is_some());
+            let facts = CallFacts {
+                requests,
+                sizes: &walk.sizes,
+                counters: &file.counters,
+                own_rank: of.and_then(|of| of.rank),
+                made: [
+                    made.map(|made| made.number),
+                    made.and_then(|made| made.remote),
+                ],
             };
+            shown.write(record, args, &facts, info);
+            let category = FIRST_FUNCTION + i32::from(id);
+            let line = of.map_or(line, |of| file.lines.line(record.thread, of.index));
             self.draw_state(category, (start, stop), line, info.bytes(), put)?;
             return Ok(true);
         }
@@ -453,8 +455,8 @@ impl trace_model::Source for DumpiSource<'_> {
         let mut losses = self.losses.clone();
         let mut messages = MessagesUnderWay::new(self.facts());
         let mut not_matched = NotMatched::new(self.files.iter().flat_map(|file| {
-            let lines = file.lines.values();
-            lines.map(|&line| (line, file.lacks_messages))
+            let lines = file.lines.all();
+            lines.map(|line| (line, file.lacks_messages))
         }));
         let mut info = InfoWriter::default();
         // All ranks go on together, so that few messages are under way at a time.
@@ -476,8 +478,8 @@ impl trace_model::Source for DumpiSource<'_> {
             if !self.draw_call(walk, &next, &args, &mut info, put)? {
                 losses.add("end of a region without a start", 1);
             }
-            let line = file.lines.get(&next.record.thread).copied().unwrap_or(0);
-            walk.take(&next, &args, (file.shift, line), &self.comms, &mut messages);
+            let lines = (file.shift, &file.lines);
+            walk.take(&next, &args, lines, &self.comms, &mut messages);
             for arrow in messages.arrows.drain(..) {
                 if !not_matched.leaves_out(&arrow) {
                     self.draw_arrow(&arrow, &mut info, put)?;
@@ -524,8 +526,7 @@ struct FileSurvey {
     functions: BTreeSet<u16>,
     keys: BTreeSet<u64>,
     creations: Vec<CommCreation>,
-    /// Threads and communicators other than MPI_COMM_WORLD of calls on these.
-    communicators: BTreeSet<(u16, CommName)>,
+    communicators: CommUses,
     program: String,
     /// By axis wall and cpu: the earliest start, and the end of MPI_Init, ns.
     earliest: [Option<i64>; 2],
@@ -576,19 +577,25 @@ impl FileSurvey {
                     }
                 }
             }
+            let mut comm = None;
             if on_communicators.has(id) {
-                let comm = on_communicators.communicator(id, &record.arg_array());
-                match comm.map(|number| names.comm(number)) {
-                    None | Some(CommName::World) => {}
-                    Some(name) => _ = survey.communicators.insert((record.thread, name)),
-                }
+                comm = on_communicators.communicator(id, &record.arg_array());
             }
+            let comm = comm.map(|number| names.comm(number));
+            if let Some(name) = comm {
+                survey.communicators.on(record.thread, name);
+            }
+            survey.communicators.requests(id, &record, comm);
             if info::has_message_buffer(id) {
                 let largest = info::message_bytes(id, &record.arg_array(), &sizes);
                 survey.largest_message = survey.largest_message.max(largest);
             }
             if is_creation(id) {
-                survey.creations.extend(names.take(id, &record.arg_array()));
+                let made = names.take(id, &record.arg_array());
+                if made.is_some() {
+                    survey.communicators.made(record.thread);
+                }
+                survey.creations.extend(made);
             } else if id == INIT || id == INIT_THREAD {
                 let argv = record.arg_array()[0];
                 if let FieldValue::Strs(argv) = argv

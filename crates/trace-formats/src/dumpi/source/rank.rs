@@ -11,8 +11,9 @@ use super::super::read::DumpiReader;
 use super::super::stream::DumpiRecords;
 use super::super::types::DumpiRecord;
 use super::super::value::{DumpiStatus, FieldValue};
-use super::info;
+use super::collective::bytes;
 use super::messages::{MessageChannel, MessageEnd, MessagesUnderWay, ReceivePattern};
+use super::on_communicators::RankLines;
 use super::request_numbers::RequestNumbers;
 use trace_model::Losses;
 use trace_model::requests::{OutstandingRequests, RequestCall, RequestUse};
@@ -130,12 +131,12 @@ impl<'a> RankWalk<'a> {
         losses.add(what, self.unknown_comms);
     }
 
-    /// Takes note of what a call does with messages. `shift` is added to times, `line` is that of its thread.
+    /// Takes note of what a call does with messages. `shift` is added to times, `lines` are those of the rank.
     pub(super) fn take(
         &mut self,
         next: &NextCall<'_>,
         args: &[FieldValue<'_>; MAX_FIELDS],
-        (shift, line): (i64, i32),
+        (shift, lines): (i64, &RankLines),
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
@@ -150,7 +151,8 @@ impl<'a> RankWalk<'a> {
         let flow = Flow {
             start: next.start + shift,
             stop: next.stop + shift,
-            line,
+            lines,
+            thread: next.record.thread,
             by: next.by,
         };
         self.take_transfer(id, CallArgs(args), &flow, comms, messages);
@@ -161,7 +163,7 @@ impl<'a> RankWalk<'a> {
         &mut self,
         id: u16,
         args: CallArgs<'_, '_>,
-        flow: &Flow,
+        flow: &Flow<'_>,
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
@@ -214,7 +216,7 @@ impl<'a> RankWalk<'a> {
             }
             ids::SEND_INIT | ids::BSEND_INIT | ids::SSEND_INIT | ids::RSEND_INIT => {
                 let channel = self.channel(args.int(2), args.int(3), args.int(4), comms);
-                let bytes = info::bytes(args.int(0), args.int(1), &self.sizes);
+                let bytes = bytes(args.int(0), args.int(1), &self.sizes);
                 let operation = RequestMeaning::SendInit { channel, bytes };
                 let request = args.request(5);
                 (self.requests).insert(request, operation, RequestUse::Persistent, flow.by);
@@ -286,7 +288,7 @@ impl<'a> RankWalk<'a> {
         &mut self,
         id: u16,
         args: CallArgs<'_, '_>,
-        flow: &Flow,
+        flow: &Flow<'_>,
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
@@ -347,13 +349,16 @@ impl<'a> RankWalk<'a> {
         tag: i32,
         comm: i32,
         (count, datatype): (i32, i32),
-        flow: &Flow,
+        flow: &Flow<'_>,
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) -> Option<(MessageChannel, u64)> {
         let channel = self.channel(dest, tag, comm, comms)?;
-        let bytes = info::bytes(count, datatype, &self.sizes);
-        Some((channel, messages.send(channel, flow.sent(bytes))))
+        let bytes = bytes(count, datatype, &self.sizes);
+        Some((
+            channel,
+            messages.send(channel, flow.sent(channel.comm, bytes)),
+        ))
     }
 
     /// Messages that a receive may take; `None` if none, or if its communicator cannot be followed.
@@ -383,24 +388,24 @@ impl<'a> RankWalk<'a> {
         wanted: Option<ReceivePattern>,
         status: Option<DumpiStatus>,
         (count, datatype): (i32, i32),
-        flow: &Flow,
+        flow: &Flow<'_>,
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
         if let Some(wanted) = wanted {
             let number = messages.post(wanted);
-            let bytes = info::bytes(count, datatype, &self.sizes);
+            let bytes = bytes(count, datatype, &self.sizes);
             self.arrive(number, &wanted, status, bytes, flow, comms, messages);
         }
     }
 
-    fn start(&mut self, request: u64, flow: &Flow, messages: &mut MessagesUnderWay) {
+    fn start(&mut self, request: u64, flow: &Flow<'_>, messages: &mut MessagesUnderWay) {
         match self.requests.start(request, flow.by, |_| {}) {
             Some(RequestMeaning::SendInit {
                 channel: Some(channel),
                 bytes,
             }) => {
-                messages.send(channel, flow.sent(bytes));
+                messages.send(channel, flow.sent(channel.comm, bytes));
             }
             Some(RequestMeaning::RecvInit(Some(wanted))) => {
                 let number = messages.post(wanted);
@@ -416,7 +421,7 @@ impl<'a> RankWalk<'a> {
         &mut self,
         request: u64,
         status: Option<DumpiStatus>,
-        flow: &Flow,
+        flow: &Flow<'_>,
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
@@ -459,7 +464,7 @@ impl<'a> RankWalk<'a> {
         wanted: &ReceivePattern,
         status: Option<DumpiStatus>,
         bytes: i64,
-        flow: &Flow,
+        flow: &Flow<'_>,
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
@@ -474,7 +479,7 @@ impl<'a> RankWalk<'a> {
         let tag = wanted.tag.or(status.map(|status| status.tag));
         let end = MessageEnd {
             ns: flow.stop,
-            line: flow.line,
+            line: flow.line(wanted.comm),
             bytes: status.map_or(bytes, |status| status.bytes.into()),
         };
         let (Some(source), Some(tag)) = (source, tag) else {
@@ -497,19 +502,25 @@ impl<'a> RankWalk<'a> {
 }
 
 /// When and where a call was.
-struct Flow {
+struct Flow<'l> {
     start: i64,
     stop: i64,
-    line: i32,
+    lines: &'l RankLines,
+    thread: u16,
     by: RequestCall,
 }
 
-impl Flow {
-    fn sent(&self, bytes: i64) -> MessageEnd {
+impl Flow<'_> {
+    /// The end of a message that the call sends on the communicator with this index.
+    fn sent(&self, comm: u32, bytes: i64) -> MessageEnd {
         MessageEnd {
             ns: self.start,
-            line: self.line,
+            line: self.line(comm),
             bytes,
         }
+    }
+
+    fn line(&self, comm: u32) -> i32 {
+        self.lines.line(self.thread, comm)
     }
 }

@@ -6,6 +6,7 @@ mod libdumpi_header;
 mod own;
 mod robust;
 mod source;
+mod source_comms;
 mod source_messages;
 mod speed;
 mod text;

@@ -22,9 +22,12 @@ pub(super) struct Rank {
     writer: DumpiWriter<Vec<u8>>,
     /// Microseconds.
     pub(super) now: u64,
-    thread: u16,
-    mask: u8,
+    pub(super) thread: u16,
+    pub(super) mask: u8,
     pub(super) host: &'static str,
+    /// Names of the performance counters, and their values in each call.
+    pub(super) labels: &'static [&'static str],
+    pub(super) counters: &'static [(i64, i64)],
 }
 
 pub(super) const WORLD: i32 = 2;
@@ -41,6 +44,8 @@ impl Rank {
             thread: 0,
             mask: Mask::DEFAULT.0,
             host: "node1",
+            labels: &["CYC"],
+            counters: &[(10, 17)],
         }
     }
 
@@ -58,7 +63,7 @@ impl Rank {
             wall: ClockSpan::from_ns(start, stop),
         };
         let id = by_name(name).expect("a function").id;
-        let mut call = self.writer.call(id, &head, &[(10, 17)]);
+        let mut call = self.writer.call(id, &head, self.counters);
         put(&mut call);
         call.end().expect("a record that fits");
         self
@@ -97,14 +102,14 @@ impl Rank {
         self.call("MPI_Wait", &|c| _ = c.int(request).statuses(status))
     }
 
-    fn file(self) -> Vec<u8> {
+    pub(super) fn file(self) -> Vec<u8> {
         let trailer = DumpiTrailer {
             header: DumpiHeader {
                 hostname: self.host.into(),
                 ..DumpiHeader::default()
             },
             type_sizes: vec![0, 0, 1, 1, 1, 1, 4, 2, 2, 4],
-            perf_labels: vec![b"CYC".to_vec()],
+            perf_labels: self.labels.iter().map(|&label| label.into()).collect(),
             address_labels: vec![
                 AddressLabel {
                     key: 5,
