@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io::Write;
 
+use super::region_times::{RegionTimes, region};
 use super::select::{CategoryPattern, NumberRanges, PropertySelection};
 use trace_formats::dumpi::DumpiError;
 use trace_formats::dumpi::functions;
@@ -39,7 +40,7 @@ pub struct DumpiFilter {
     /// Communicators, among the arguments, whose calls are kept. A call without one is removed if any communicator is named to
     /// be kept.
     pub comms: PropertySelection<NumberRanges>,
-    /// Stretches of wall time, in nanoseconds of the file's clock.
+    /// Stretches of wall time, in nanoseconds of the file's clock. A region counts as one, from its start to its end.
     pub windows: PropertySelection<(i64, i64)>,
     /// Keep the calls that would be removed, and the reverse.
     pub invert: bool,
@@ -244,17 +245,6 @@ impl<'f> KeptFunctions<'f> {
     }
 }
 
-/// The key of the function or annotation that a Function_enter or Function_exit record is of; `None` for any other record.
-fn region(record: &DumpiRecord<'_>) -> Option<u64> {
-    let (FUNCTION_ENTER | FUNCTION_EXIT) = record.function.id else {
-        return None;
-    };
-    match record.args().next() {
-        Some((_, FieldValue::U64(key))) => Some(key),
-        _ => None,
-    }
-}
-
 /// Counts of a filtered DUMPI file.
 #[derive(Debug)]
 pub struct Copied {
@@ -299,6 +289,7 @@ impl DumpiFilter {
         writer: &mut DumpiWriter<W>,
     ) -> Result<Copied, DumpiWriteError> {
         let functions = KeptFunctions::new(&self.functions, reader);
+        let mut times = self.region_times(reader);
         let (mut kept, mut removed) = (0, 0);
         let mut seen = DumpiFooter::default();
         let mut regions = BTreeSet::new();
@@ -312,7 +303,7 @@ impl DumpiFilter {
                     break;
                 }
             };
-            let keep = self.keeps(&record, &functions);
+            let keep = self.keeps(&record, &functions, &mut times);
             seen.count(record.function.id, 1, u32::from(!keep));
             order.take(&record, keep);
             if keep {
@@ -355,8 +346,17 @@ impl DumpiFilter {
     /// Whether any call of a file is kept.
     pub fn keeps_any(&self, reader: &DumpiReader<'_>) -> bool {
         let functions = KeptFunctions::new(&self.functions, reader);
+        let mut times = self.region_times(reader);
         let mut records = reader.records().map_while(Result::ok);
-        records.any(|record| self.keeps(&record, &functions))
+        records.any(|record| self.keeps(&record, &functions, &mut times))
+    }
+
+    /// When the regions of a file were, as far as that bears on what is kept.
+    fn region_times(&self, reader: &DumpiReader<'_>) -> RegionTimes {
+        match self.windows.is_empty() {
+            true => RegionTimes::default(),
+            false => RegionTimes::of(reader),
+        }
     }
 
     /// Whether no call of any file is kept: what all calls have in common is inverted.
@@ -381,7 +381,14 @@ impl DumpiFilter {
         }
     }
 
-    fn keeps(&self, record: &DumpiRecord<'_>, functions: &KeptFunctions<'_>) -> bool {
+    /// Whether a record is kept. Those of a file come one after the other; both of a region are kept, or none.
+    fn keeps(
+        &self,
+        record: &DumpiRecord<'_>,
+        functions: &KeptFunctions<'_>,
+        times: &mut RegionTimes,
+    ) -> bool {
+        let (start, stop) = times.span(record);
         let comm = || {
             let mut comms = record
                 .args()
@@ -399,11 +406,8 @@ impl DumpiFilter {
                     |numbers: &NumberRanges| comm.is_some_and(|comm| numbers.contains(comm));
                 self.comms.admits(means)
             })
-            && (self.windows.is_empty() || {
-                let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
-                self.windows
-                    .admits(|&(from, to)| start <= to && stop >= from)
-            });
+            && (self.windows.is_empty()
+                || (self.windows).admits(|&(from, to)| start <= to && stop >= from));
         keeps != self.invert
     }
 

@@ -21,6 +21,7 @@ mod in_order;
 mod io_numbers;
 mod lines;
 mod merge;
+mod region_times;
 mod select;
 mod slog2;
 mod split;

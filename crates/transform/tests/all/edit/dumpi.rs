@@ -267,3 +267,52 @@ fn a_receive_under_way_keeps_its_message() {
     let found = arrows(&files);
     assert!(found.iter().all(|arrow| truth.contains(arrow)), "{found:?}");
 }
+
+/// A region is one from its start to its end, though a file has a record for each: both are kept or none, as in other formats.
+#[test]
+fn a_window_keeps_regions_whole() {
+    let region = |name, time: u64, key: u64| (name, time, key);
+    let calls = [
+        region("Function_enter", 100, 1),
+        region("Function_enter", 200, 2),
+        region("Function_exit", 300, 2),
+        region("Function_exit", 900, 1),
+        region("Function_enter", 1000, 3),
+    ];
+    let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("memory");
+    for (name, time, key) in calls {
+        let head = RecordHead {
+            mask: Mask(Mask::DEFAULT.0 & !Mask::STATUSES),
+            thread: 0,
+            cpu: ClockSpan::default(),
+            wall: ClockSpan::from_ns(time, time),
+        };
+        let id = by_name(name).expect("a function").id;
+        let mut call = writer.call(id, &head, &[]);
+        call.u64(key);
+        call.end().expect("a call");
+    }
+    let trailer = DumpiTrailer::default();
+    let input = writer.finish(&trailer, LIBDUMPI).expect("memory").0;
+    let kept = |from, to, is_removed| {
+        let mut filter = DumpiFilter::default();
+        match is_removed {
+            false => filter.windows.keep.push((from, to)),
+            true => filter.windows.remove.push((from, to)),
+        }
+        let reader = DumpiReader::open(&input).expect("opens");
+        let (output, copied) = filtered(&input, &filter);
+        assert_eq!(filter.keeps_any(&reader), copied.kept > 0);
+        let reader = DumpiReader::open(&output).expect("opens");
+        let times = reader
+            .records()
+            .map(|record| record.expect("reads").wall.start.ns());
+        times.collect::<Vec<i64>>()
+    };
+    assert_eq!(kept(400, 500, false), [100, 900]);
+    assert_eq!(kept(250, 260, false), [100, 200, 300, 900]);
+    assert_eq!(kept(850, 2000, false), [100, 900, 1000]);
+    assert_eq!(kept(2000, 3000, false), [1000]);
+    assert_eq!(kept(250, 950, true), [1000]);
+    assert_eq!(kept(400, 500, true), [200, 300, 1000]);
+}
