@@ -35,18 +35,31 @@ impl EventMaker {
         let call = entry.call;
         let reader = Rc::clone(&entry.reader);
         let values = reader.values(&point.info);
+        let metrics = entry.metrics.clone();
         let mut region = OpenRegion {
             drawable: point.drawable,
             sends: VecDeque::new(),
             completes: numbers(values.completes),
             receives: VecDeque::new(),
             opens_on: None,
+            sums: Vec::new(),
             at_end: EndEvent::None,
         };
         region.completes.extend(values.completes_one);
         region.receives = self.requests.receives(place.process, &region.completes);
         let process = place.process;
         let beside = self.untold(process, call, &values, &region.completes);
+        for (at, _) in reader.counts(&point.info) {
+            let Some(&class) = metrics.get(at) else {
+                continue;
+            };
+            let (sum, is_known) = self.metrics.sum(location, class);
+            region.sums.push((class, sum));
+            // A reader takes the difference to the value before.
+            if !is_known {
+                self.metric(location, time, class, sum)?;
+            }
+        }
         self.begin(point, time, location, &beside)?;
         if let (Some(made), Some(remote)) = (values.makes, values.remote) {
             self.comms.note_remote(made, remote);
@@ -219,7 +232,9 @@ impl EventMaker {
                 .rposition(|open| open.drawable == point.drawable)?;
             Some(inside.remove(at))
         });
+        let mut sums = Vec::new();
         if let Some(ended) = ended {
+            sums = ended.sums;
             for &request in &ended.completes {
                 self.complete(location, time, place.process, request)?;
                 self.complete_one_sided(location, time, place.process, request)?;
@@ -235,17 +250,30 @@ impl EventMaker {
         }
         for (at, count) in reader.counts(&point.info) {
             if let Some(&class) = metrics.get(at) {
-                let bits = self.metrics.add(location, class, count);
-                let value_type = value_type::UINT64;
-                let event = Event::Metric {
-                    class,
-                    value_type,
-                    bits,
-                };
-                self.archive.write(location, time, &event)?;
+                let start = sums.iter().find(|(of, _)| *of == class);
+                let start = start.map(|(_, sum)| *sum);
+                let start = start.unwrap_or_else(|| self.metrics.sum(location, class).0);
+                let sum = self.metrics.count(location, class, start, count);
+                self.metric(location, time, class, sum)?;
             }
         }
         self.archive.write(location, time, &Event::Leave { region })
+    }
+
+    /// Writes the sum of a performance counter.
+    fn metric(
+        &mut self,
+        location: usize,
+        time: u64,
+        class: u32,
+        sum: u64,
+    ) -> Result<(), Otf2Error> {
+        let event = Event::Metric {
+            class,
+            value_type: value_type::UINT64,
+            bits: sum,
+        };
+        self.archive.write(location, time, &event)
     }
 
     /// Writes that the operations of a request are complete, but for a receive, which its message completes.

@@ -52,6 +52,8 @@ pub(super) struct OpenRegion {
     pub receives: VecDeque<u32>,
     /// Reference of the communicator, where the call opens a file.
     pub opens_on: Option<u32>,
+    /// Sums of performance counters when the region began, by metric.
+    pub sums: Vec<(u32, u64)>,
     pub at_end: EndEvent,
 }
 
@@ -326,6 +328,9 @@ impl EventMaker {
             .attributes(&point.info, &mut self.strings, list);
         let what = "text of an info, of those beyond the first 65536";
         self.losses.add(what, left_out);
+        let has_details = entry.reader.has_details(&point.info);
+        let what = "text of how an operation was made (details)";
+        self.losses.add(what, u64::from(has_details));
         let is_told = matches!(entry.call, RegionCall::Collective(_));
         // The events of these tell the communicator of the window, which need not be that of the timeline.
         let is_of_window = matches!(

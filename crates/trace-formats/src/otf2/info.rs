@@ -5,7 +5,7 @@ use trace_model::{Category, InfoValue, counter_of, info_values, value_names};
 use super::event::{Attribute, AttributeValue};
 use super::numbers::value_type;
 use super::strings::StringTable;
-use super::values::{CallValues, Field};
+use super::values::{CallValues, DETAILS, Field};
 
 /// Definitions of attributes: name and type. The reference of one is its position.
 #[derive(Debug, Default)]
@@ -37,6 +37,8 @@ pub(super) struct InfoReader {
     category: Category,
     /// By position of a value what it is, and the reference of its attribute.
     fields: Vec<(Field, Option<u32>)>,
+    /// Position of the details of an operation.
+    details: Option<usize>,
     /// Names of the performance counters.
     pub counters: Vec<String>,
 }
@@ -71,6 +73,7 @@ impl InfoReader {
         });
         InfoReader {
             fields: fields.collect(),
+            details: names.iter().position(|name| *name == DETAILS),
             category: category.clone(),
             counters,
         }
@@ -122,6 +125,14 @@ impl InfoReader {
             InfoValue::Real(number) => Some((value_type::DOUBLE, number.to_bits())),
             _ => None,
         }
+    }
+
+    /// Whether an info has a text that no attribute tells.
+    pub(super) fn has_details(&self, info: &[u8]) -> bool {
+        self.details.is_some_and(|at| {
+            let value = info_values(&self.category, info).nth(at);
+            value.is_some_and(|(_, value)| !matches!(value, InfoValue::Text([])))
+        })
     }
 
     /// Reads an info. Texts that are new where there are too many already are counted in `left_out`.

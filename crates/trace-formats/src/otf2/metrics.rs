@@ -51,10 +51,20 @@ impl MetricTable {
         })
     }
 
-    /// Adds a count to the sum of a performance counter on a location, and gives the sum.
-    pub(super) fn add(&mut self, location: usize, counter: u32, count: i64) -> u64 {
+    /// Sum of a performance counter on a location, which is 0 before the first count; and whether the location has counted before.
+    pub(super) fn sum(&mut self, location: usize, counter: u32) -> (u64, bool) {
+        let known = self.sums.get(&(location, counter)).copied();
+        self.sums.entry((location, counter)).or_default();
+        (known.unwrap_or(0), known.is_some())
+    }
+
+    /// Takes what a performance counter has counted in a region on a location, at the start of which the sum was `start`. Gives the new sum. The
+    /// counts of regions inside the region are in its count.
+    pub(super) fn count(&mut self, location: usize, counter: u32, start: u64, count: i64) -> u64 {
         let sum = self.sums.entry((location, counter)).or_default();
-        *sum = sum.saturating_add(u64::try_from(count).unwrap_or(0));
+        *sum = start
+            .saturating_add(u64::try_from(count).unwrap_or(0))
+            .max(*sum);
         *sum
     }
 

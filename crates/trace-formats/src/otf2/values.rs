@@ -3,6 +3,9 @@
 /// Requests that one text names at most.
 const MAX_NAMED: usize = 1 << 16;
 
+/// Name of the texts that tell how an operation was made.
+pub(super) const DETAILS: &str = "details";
+
 /// A value that events need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
@@ -82,7 +85,7 @@ impl Field {
             | Field::Makes
             | Field::Remote
             | Field::Counter(_) => false,
-            _ => !matches!(name, "details" | "filler"),
+            _ => name != DETAILS && name != "filler",
         }
     }
 }

@@ -128,6 +128,8 @@ struct EventMaker<W> {
     tracks: Tracks,
     categories: HashMap<i32, CategoryLabels, RandomState>,
     counters: HashMap<CounterKey, Counter, RandomState>,
+    /// By state that is open what performance counters had counted when it began.
+    counted: HashMap<u64, Vec<(CounterKey, i64)>, RandomState>,
     /// By track the tracks beside it.
     nesting: HashMap<usize, (Nesting, Vec<usize>), RandomState>,
     open: HashMap<u64, OpenDrawable, RandomState>,
@@ -168,6 +170,7 @@ impl<W: EventWriter> EventMaker<W> {
             tracks,
             categories,
             counters: HashMap::default(),
+            counted: HashMap::default(),
             nesting: HashMap::default(),
             open: HashMap::default(),
             files: HashMap::default(),
@@ -361,6 +364,14 @@ impl<W: EventWriter> EventMaker<W> {
     }
 
     fn enter(&mut self, point: &DrawablePoint, time: u64, track: usize) -> io::Result<()> {
+        let counted = self.counts(point, track).into_iter().map(|(key, ..)| {
+            let counter = self.counters.get(&key);
+            (key, counter.map_or(0, |counter| counter.value))
+        });
+        let counted: Vec<_> = counted.collect();
+        if !counted.is_empty() {
+            self.counted.insert(point.drawable, counted);
+        }
         let (Some(labels), Some(place), Some(track)) = (
             self.categories.get(&point.category),
             self.tracks.of_line(point.line),
@@ -404,25 +415,37 @@ impl<W: EventWriter> EventMaker<W> {
         if let Some(track) = self.tracks.tracks.get(track) {
             self.writer.end(time, track)?;
         }
-        let Some(labels) = self.categories.get(&point.category) else {
-            return Ok(());
-        };
-        let mut counted = Vec::new();
-        for (at, name) in &labels.counters {
-            // A machine without the counter has -1.
-            let value = info_values(&labels.category, &point.info).nth(*at);
-            if let Some((_, InfoValue::Integer(value @ 0..))) = value {
-                counted.push((name.clone(), value));
-            }
-        }
-        for (name, value) in counted {
-            let key = CounterKey::Performance {
-                track,
-                name: self.names.id(&name),
-            };
-            self.count(time, key, &name, value)?;
+        let before = self.counted.remove(&point.drawable).unwrap_or_default();
+        for (key, name, value) in self.counts(point, track) {
+            let counter = self.counters.get(&key);
+            let now = counter.map_or(0, |counter| counter.value);
+            let start = before.iter().find(|(known, _)| *known == key);
+            // What states inside this one have counted is in its count.
+            let inside = now.saturating_sub(start.map_or(now, |(_, start)| *start));
+            self.count(time, key, &name, value.saturating_sub(inside).max(0))?;
         }
         Ok(())
+    }
+
+    /// What performance counters have counted in a state, with their names. A machine without the counter has -1, which is left out.
+    fn counts(&mut self, point: &DrawablePoint, track: usize) -> Vec<(CounterKey, String, i64)> {
+        let Some(labels) = self.categories.get(&point.category) else {
+            return Vec::new();
+        };
+        let names = &mut self.names;
+        let counts = labels.counters.iter().filter_map(|(at, name)| {
+            let value = info_values(&labels.category, &point.info).nth(*at);
+            let Some((_, InfoValue::Integer(value @ 0..))) = value else {
+                return None;
+            };
+            let name_id = names.id(name);
+            let key = CounterKey::Performance {
+                track,
+                name: name_id,
+            };
+            Some((key, name.clone(), value))
+        });
+        counts.collect()
     }
 
     /// Writes one end of an arrow: a slice without duration inside that of the call, with a flow. A flow between the calls themselves would go from the

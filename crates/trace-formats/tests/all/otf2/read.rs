@@ -493,3 +493,53 @@ fn damage_is_told_with_its_file_and_place() {
         "{error}"
     );
 }
+
+/// Performance counters of regions come back as they were, where some are inside others and the first begins with the trace.
+#[test]
+fn counters_of_nested_regions_come_back() {
+    let categories = ["main", "foo", "bar"];
+    let categories = (1..).zip(categories);
+    let categories = categories
+        .map(|(index, name)| category(index, name, Topology::State, "acc=+%l"))
+        .collect();
+    let definitions = definitions(categories, &[(0, 0), (1, 0)]);
+    let mut info = InfoWriter::default();
+    let mut put = |index, count: i64, line, ends: [f64; 2]| {
+        let ends = ends.map(|time| (time / 1e6, line));
+        OwnedDrawable::new(
+            Topology::State,
+            index,
+            info.clear().long(count).bytes(),
+            &ends,
+        )
+    };
+    let drawables = [
+        put(1, 490, 0, [0.0, 100.0]),
+        put(2, 75, 0, [10.0, 50.0]),
+        put(2, 5, 1, [10.0, 50.0]),
+        put(3, 30, 0, [20.0, 30.0]),
+        put(3, 0, 0, [60.0, 70.0]),
+        put(2, 6, 1, [60.0, 70.0]),
+        put(3, -1, 0, [80.0, 90.0]),
+        put(1, 2, 0, [110.0, 120.0]),
+    ];
+    let Some((folder, _)) = written(&definitions, &drawables) else {
+        return;
+    };
+    let Some((again, found, _)) = read(&folder.path().join("run.otf2")) else {
+        return;
+    };
+    let mut found: Vec<String> = (found.iter().map(|drawable| words(&again, drawable))).collect();
+    found.sort();
+    let expected = [
+        "bar 0.0 at 20000 to 0.0 at 30000: acc=30",
+        "bar 0.0 at 60000 to 0.0 at 70000: acc=0",
+        "bar 0.0 at 80000 to 0.0 at 90000: acc=0",
+        "foo 0.0 at 10000 to 0.0 at 50000: acc=75",
+        "foo 1.0 at 10000 to 1.0 at 50000: acc=5",
+        "foo 1.0 at 60000 to 1.0 at 70000: acc=6",
+        "main 0.0 at 0 to 0.0 at 100000: acc=490",
+        "main 0.0 at 110000 to 0.0 at 120000: acc=2",
+    ];
+    assert_eq!(found, expected);
+}

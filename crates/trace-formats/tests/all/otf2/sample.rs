@@ -71,7 +71,8 @@ fn sample_drawables() -> Vec<OwnedDrawable> {
             .collect();
         drawables.push(OwnedDrawable::new(topology, category, info.bytes(), &ends));
     };
-    put(State, 16, info.clear().long(3), &[(0, 1), (100, 1)]);
+    // What the inner one counts is in the count of the outer one.
+    put(State, 16, info.clear().long(7), &[(0, 1), (100, 1)]);
     put(State, 16, info.clear().long(4), &[(10, 1), (20, 1)]);
     // Two receives and a send with requests, completed together, on the communicator.
     put(State, 2, info.clear().int(1), &[(11, 3), (12, 3)]);
@@ -156,6 +157,7 @@ type Expected = (&'static str, u64, u64, &'static str, &'static str);
 
 #[rustfmt::skip]
 const EXPECTED: &[Expected] = &[
+    ("METRIC", THREAD_1, 0, "Metric: 1, 1 Value: (\"page-faults\"; UINT64; 0)", ""),
     ("ENTER", THREAD_1, 0, "Region: \"solve\"", ""),
     ("ENTER", THREAD_1, 10, "Region: \"solve\"", ""),
     ("ENTER", 0, 11, "Region: \"MPI_Irecv\"", "(\"timeline communicator\"; COMM; \"communicator 5\")"),
@@ -315,7 +317,7 @@ fn definitions_tell_places_communicators_and_files() {
     );
     is_there(
         "LOCATION",
-        "Name: \"thread 1\", Type: CPU_THREAD, # Events: 6, Group: \"rank 0\"",
+        "Name: \"thread 1\", Type: CPU_THREAD, # Events: 7, Group: \"rank 0\"",
     );
     let group = "2 Members: 1 (\"thread 0\"), 0 (\"thread 0\")";
     is_there(

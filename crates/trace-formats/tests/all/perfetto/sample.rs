@@ -269,3 +269,26 @@ fn the_sample_has_every_field() {
         );
     }
 }
+
+/// A counter of a thread has counted what the outer region says, in which that of the inner one is.
+#[test]
+fn counts_of_nested_regions_count_once() {
+    let categories = vec![category(1, "solve", State, "acc=+%l")];
+    let definitions = definitions(categories, &[(0, 0)]);
+    let mut info = InfoWriter::default();
+    let regions = [
+        (490, [0.0, 100.0]),
+        (75, [10.0, 50.0]),
+        (30, [20.0, 30.0]),
+        (-1, [60.0, 70.0]),
+        (2, [110.0, 120.0]),
+    ];
+    let drawables = regions.map(|(count, ends)| {
+        let ends = ends.map(|time| (time, 0));
+        OwnedDrawable::new(State, 1, info.clear().long(count).bytes(), &ends)
+    });
+    let (bytes, _) = trace(&definitions, &drawables);
+    let counts = timeline(&bytes).counts.into_iter();
+    let counts: Vec<f64> = counts.map(|count| count.value).collect();
+    assert_eq!(counts, [30.0, 75.0, 490.0, 492.0]);
+}
