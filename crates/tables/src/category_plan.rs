@@ -3,7 +3,7 @@
 use crate::column::ColumnType;
 use crate::kind::TableKind;
 use std::collections::{BTreeMap, HashMap};
-use trace_model::{Category, Definitions, MessageField, NumberMap, value_names};
+use trace_model::{Category, Definitions, MessageField, NumberMap, counter_of, value_names};
 
 /// Place of a category in the tables.
 #[derive(Debug)]
@@ -111,7 +111,8 @@ fn values(
                 })
                 .find_map(|name| place(table, &used, name, kind_of_value));
             used.extend(found);
-            let place = match may_be_unknown(kind, name_of_value) {
+            let is_counter = counter_of(key).is_some();
+            let place = match is_counter || may_be_unknown(kind, name_of_value) {
                 true => ValuePlace::ColumnIfKnown,
                 false => ValuePlace::Column,
             };
@@ -120,7 +121,7 @@ fn values(
         .collect()
 }
 
-/// Whether −1 in place of a value says that the trace does not tell it. A root may have this number in a DUMPI file, and an operation its result.
+/// Whether −1 in place of a value says that the trace does not tell it, as it does in place of each performance counter. A root may have this number in a DUMPI file, and an operation its result.
 fn may_be_unknown(kind: TableKind, name: &str) -> bool {
     match kind {
         TableKind::Calls => matches!(
@@ -204,14 +205,18 @@ mod tests {
                 category(2, "MPI_Bcast", "bytes=%s, bytes=%l"),
                 category(3, "solve", "bytes=%E"),
                 category(4, "MPI_Recv", ""),
+                category(5, "MPI_Waitall", "faults=+%l"),
+                category(6, "step", "faults=+%l, n=%l"),
             ],
             ..Definitions::default()
         };
         let (categories, tables) = plan(&definitions, |_| vec!["rank"]);
         let calls = &tables[&TableKind::Calls];
-        assert_eq!(calls.names, ["MPI_Send", "MPI_Recv", "MPI_Bcast"]);
+        let expected = ["MPI_Send", "MPI_Recv", "MPI_Bcast", "MPI_Waitall"];
+        assert_eq!(calls.names, expected);
         let names: Vec<&str> = calls.columns.iter().map(|(name, _)| &**name).collect();
-        assert_eq!(names, ["bytes", "rank_info", "bytes_text", "bytes_2"]);
+        let expected = ["bytes", "rank_info", "bytes_text", "bytes_2", "faults"];
+        assert_eq!(names, expected);
         let values = |index, places: &[ValuePlace]| {
             let plan = categories.get(index).expect("a plan");
             assert_eq!(plan.values, places);
@@ -222,6 +227,9 @@ mod tests {
         values(2, &[ColumnIfKnown(2), Column(3)]);
         // What a region says is the program's own.
         values(3, &[Column(0)]);
+        // A machine without a performance counter has −1.
+        values(5, &[ColumnIfKnown(4)]);
+        values(6, &[ColumnIfKnown(1), Column(2)]);
         let [shared, other] = [1, 4].map(|index| categories.get(index).expect("a plan"));
         assert_eq!((shared.name, other.name), (1, 1));
         let kind = |index| categories.get(index).map(|plan| plan.kind);
