@@ -17,6 +17,21 @@ pub struct Clog2Filter<'a> {
     source: Clog2Source<'a>,
 }
 
+/// What is selected of a CLOG2 file.
+#[derive(Debug)]
+pub struct SelectedRecords {
+    removed: RecordSet,
+    /// Drawables that are kept.
+    drawables: u64,
+}
+
+impl SelectedRecords {
+    /// Whether no drawable is kept of those that there are.
+    pub fn is_nothing(&self) -> bool {
+        self.drawables == 0 && !self.removed.words.is_empty()
+    }
+}
+
 /// Counts of a filtered CLOG2 file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilteredRecords {
@@ -40,21 +55,19 @@ impl<'a> Clog2Filter<'a> {
         self.source.reader()
     }
 
-    /// Writes the records that are kept. A state's two records, and those of a message, are kept or removed together; one
-    /// without its partner is taken for itself. `writer` was begun with the file's preamble.
+    /// Writes the records that are kept. `writer` was begun with the file's preamble.
     ///
     /// # Errors
     /// The file is damaged, or the output cannot be written.
     pub fn run<W: Write + Seek>(
         &self,
-        selection: &Selection,
+        selected: &SelectedRecords,
         mut writer: Clog2Writer<W>,
     ) -> Result<(W, FilteredRecords), Clog2Error> {
-        let removed = self.removed(selection)?;
         let mut count = FilteredRecords::default();
         for (number, record) in self.reader().encoded_records().enumerate() {
             let record = record?;
-            if removed.contains(number) {
+            if selected.removed.contains(number) {
                 count.removed += 1;
             } else {
                 writer.write_encoded(record)?;
@@ -68,8 +81,12 @@ impl<'a> Clog2Filter<'a> {
         Ok((out, count))
     }
 
-    /// Goes over the records, pairs them, and judges the pairs.
-    fn removed(&self, selection: &Selection) -> Result<RecordSet, Clog2Error> {
+    /// Goes over the records, pairs them, and judges the pairs. A state's two records, and those of a message, are kept or removed together; one
+    /// without its partner is taken for itself.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn select(&self, selection: &Selection) -> Result<SelectedRecords, Clog2Error> {
         let definitions = self.source.definitions();
         let judge = Judge::new(selection, definitions);
         let mut roles: HashMap<i32, (i32, EventRole)> = HashMap::new();
@@ -91,7 +108,10 @@ impl<'a> Clog2Filter<'a> {
             states: HashMap::new(),
             sends: HashMap::new(),
             receives: HashMap::new(),
-            removed: RecordSet::default(),
+            selected: SelectedRecords {
+                removed: RecordSet::default(),
+                drawables: 0,
+            },
         };
         for (number, record) in self.reader().encoded_records().enumerate() {
             let record = Clog2Record::decode(record?, self.reader().preamble().endian)?;
@@ -164,7 +184,7 @@ struct RecordPairing<'s> {
     states: WaitingRecords<(i32, i32)>,
     sends: WaitingRecords<MessageRoute>,
     receives: WaitingRecords<MessageRoute>,
-    removed: RecordSet,
+    selected: SelectedRecords,
 }
 
 impl RecordPairing<'_> {
@@ -231,9 +251,11 @@ impl RecordPairing<'_> {
         let info = info.as_ref().map_or(&[][..], |info| info);
         let lines = [first.line, second.line].into_iter();
         let times = [first.time, second.time].into_iter();
-        if !self.judge.admits_parts(category, info, lines, times) {
-            self.removed.insert(first.number);
-            self.removed.insert(second.number);
+        if self.judge.admits_parts(category, info, lines, times) {
+            self.selected.drawables += 1;
+        } else {
+            self.selected.removed.insert(first.number);
+            self.selected.removed.insert(second.number);
         }
     }
 
@@ -241,15 +263,15 @@ impl RecordPairing<'_> {
     fn alone(&mut self, category: i32, this: WaitingRecord, end: f64) {
         let info = this.info.as_ref().map_or(&[][..], |info| info);
         let times = [this.time, end].into_iter();
-        if !self
-            .judge
-            .admits_parts(category, info, std::iter::once(this.line), times)
-        {
-            self.removed.insert(this.number);
+        let lines = std::iter::once(this.line);
+        if self.judge.admits_parts(category, info, lines, times) {
+            self.selected.drawables += 1;
+        } else {
+            self.selected.removed.insert(this.number);
         }
     }
 
-    fn finish(mut self) -> RecordSet {
+    fn finish(mut self) -> SelectedRecords {
         for ((category, _), queue) in std::mem::take(&mut self.states) {
             for start in queue {
                 self.alone(category, start, f64::INFINITY);
@@ -262,7 +284,7 @@ impl RecordPairing<'_> {
                 self.alone(MESSAGE, end, end.time);
             }
         }
-        self.removed
+        self.selected
     }
 }
 

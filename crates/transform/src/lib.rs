@@ -30,7 +30,7 @@ mod views;
 pub use align::{Alignment, align_by_call_ids, align_by_category, align_starts};
 pub use arrows::{ArrowStatistics, Arrows};
 pub use call_id::CallIdCategories;
-pub use clog2::{Clog2Filter, FilteredRecords};
+pub use clog2::{Clog2Filter, FilteredRecords, SelectedRecords};
 pub use composite::{CompositeStatistics, Composites, GroupKey};
 pub use dumpi::{Copied, DumpiFilter, FunctionSet, UnknownFunction, first_wall_time};
 pub use filtered::Filtered;

@@ -19,6 +19,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use trace_formats::clog2::{Clog2Writer, Endian};
 use trace_formats::slog2::{Slog2ErrorKind, Slog2Reader};
+use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop};
 use transform::{Clog2Filter, Filtered, Selection, Slog2Filter};
 
 /// Copies one rank's DUMPI file, with everything in it.
@@ -65,11 +66,47 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         _ => {
             let source = trace.source()?;
             let filtered = Filtered::new(source.as_ref(), &selection);
-            let losses = target.write(&filtered, arguments.quiet)?;
+            let selected = SelectedPart {
+                filtered: &filtered,
+                input: trace.name(),
+            };
+            let losses = target.write(&selected, arguments.quiet)?;
             report_losses(&losses, &target.path);
             let (kept, removed) = filtered.counts();
             report(arguments, output, kept, removed);
             Ok(())
+        }
+    }
+}
+
+/// Says that no drawable of a trace is selected, so that no file is made.
+fn nothing_selected(input: &Path) -> Failure {
+    Failure::file(input, "nothing of it is selected")
+}
+
+/// The selected part of the trace `input`, at whose end it is an error if that is nothing.
+struct SelectedPart<'s> {
+    filtered: &'s Filtered<'s>,
+    input: &'s Path,
+}
+
+impl Source for SelectedPart<'_> {
+    fn definitions(&self) -> &Definitions {
+        self.filtered.definitions()
+    }
+
+    fn order(&self) -> DrawableOrder {
+        self.filtered.order()
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let losses = self.filtered.for_each(put)?;
+        match self.filtered.counts() {
+            (0, 1..) => Err(nothing_selected(self.input).to_string().into()),
+            _ => Ok(losses),
         }
     }
 }
@@ -124,10 +161,7 @@ fn slog2(
         let (out, rebuilt) = filter
             .run(&reader, out, || progress.step())
             .map_err(|error| match error.kind {
-                Slog2ErrorKind::NoDrawables => Failure::Data(format!(
-                    "{}: nothing of it is selected",
-                    trace.name().display()
-                )),
+                Slog2ErrorKind::NoDrawables => nothing_selected(trace.name()),
                 _ => bad(error),
             })?;
         Ok((out, rebuilt))
@@ -159,9 +193,13 @@ fn clog2(
         Failure::Data(error.to_string())
     };
     let filter = Clog2Filter::new(trace.bytes()).map_err(bad)?;
+    let selected = filter.select(selection).map_err(bad)?;
+    if selected.is_nothing() {
+        return Err(nothing_selected(trace.name()));
+    }
     let records = target.place(|path| {
         let writer = Clog2Writer::create(path, filter.reader().preamble()).map_err(bad)?;
-        let (_, records) = filter.run(selection, writer).map_err(bad)?;
+        let (_, records) = filter.run(&selected, writer).map_err(bad)?;
         Ok(records)
     })?;
     if !arguments.quiet {

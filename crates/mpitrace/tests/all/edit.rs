@@ -253,6 +253,21 @@ fn filter_by_what_is_said() {
     let (code, printed) = fails(&["filter", "-r", "1", &client, &out]);
     assert_eq!(code, 1);
     assert!(printed.contains("nothing of it is selected"), "{printed}");
+    let clog2 = folder.path("client.clog2");
+    ok(&["convert", "-q", &client, &clog2]);
+    for (input, output) in [
+        (&client, "none.clog2"),
+        (&client, "none.pftrace"),
+        (&clog2, "none.clog2"),
+        (&clog2, "none.slog2"),
+        (&clog2, "none.alog"),
+    ] {
+        let output = folder.path(output);
+        let (code, printed) = fails(&["filter", "-r", "77", input, &output]);
+        assert_eq!(code, 1);
+        assert!(printed.contains("nothing of it is selected"), "{printed}");
+        assert!(!Path::new(&output).exists(), "{output}");
+    }
     for wrong in [
         &["filter", &client][..],
         &["filter"],

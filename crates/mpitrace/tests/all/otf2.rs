@@ -503,6 +503,31 @@ fn figures(at: &Path, name: &str, wanted: &[&str]) -> Vec<serde_json::Value> {
         .collect()
 }
 
+/// The bytes of an archive are those of all its files.
+#[test]
+fn info_tells_the_size_of_the_whole_archive() {
+    let Some(folder) = folder() else {
+        return;
+    };
+    let at = folder.path();
+    succeeds(at, &["convert", "-q", "run.slog2", "a.otf2"]);
+    let mut sizes = 0u64;
+    let mut folders = vec![at.join("a.otf2")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("folder") {
+            let entry = entry.expect("entry");
+            let found = entry.metadata().expect("metadata");
+            match found.is_dir() {
+                true => folders.push(entry.path()),
+                false => sizes += found.len(),
+            }
+        }
+    }
+    for name in ["a.otf2", "a.otf2/traces.otf2"] {
+        assert_eq!(figures(at, name, &["bytes"]), [sizes]);
+    }
+}
+
 /// What `mpitrace report` says of a trace, without the lines that have its name.
 fn report(at: &Path, name: &str) -> String {
     let output = succeeds(at, &["report", "-q", name]);

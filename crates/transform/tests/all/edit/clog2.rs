@@ -12,7 +12,8 @@ fn filtered(input: &[u8], selection: &Selection) -> (Vec<u8>, FilteredRecords) {
     let filter = Clog2Filter::new(input).expect("reads");
     let preamble = filter.reader().preamble().clone();
     let writer = Clog2Writer::new(Cursor::new(Vec::new()), &preamble).expect("memory");
-    let (out, records) = filter.run(selection, writer).expect("filters");
+    let selected = filter.select(selection).expect("reads");
+    let (out, records) = filter.run(&selected, writer).expect("filters");
     (out.into_inner(), records)
 }
 

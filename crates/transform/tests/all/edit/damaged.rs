@@ -58,7 +58,9 @@ fn clog2(bytes: &[u8]) -> bool {
         ..Selection::default()
     };
     let writer = Clog2Writer::new(Cursor::new(Vec::new()), &preamble);
-    writer.is_ok_and(|writer| filter.run(&selection, writer).is_ok())
+    let selected = filter.select(&selection);
+    let both = writer.ok().zip(selected.ok());
+    both.is_some_and(|(writer, selected)| filter.run(&selected, writer).is_ok())
 }
 
 fn dumpi_file(bytes: &[u8]) -> bool {
