@@ -263,7 +263,7 @@ fn filter_by_what_is_said() {
         (&clog2, "none.alog"),
     ] {
         let output = folder.path(output);
-        let (code, printed) = fails(&["filter", "-r", "77", input, &output]);
+        let (code, printed) = fails(&["filter", "--rank", "77", input, &output]);
         assert_eq!(code, 1);
         assert!(printed.contains("nothing of it is selected"), "{printed}");
         assert!(!Path::new(&output).exists(), "{output}");
