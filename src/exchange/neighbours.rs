@@ -117,9 +117,11 @@ pub fn with_block_files(folder: &Path, run: u64, is_wanted: impl Fn(u32) -> bool
     names
         .filter_map(|entry| {
             let name = entry.file_name();
-            let is_block_file =
-                name.to_str()?.starts_with("libtrace.") && name.to_str()?.ends_with(".blocks");
-            let found = OtherProcess::read(&entry.path()).filter(|_| is_block_file && run != 0)?;
+            let name = name.to_str()?;
+            let is_block_file = name.starts_with("libtrace.") && name.ends_with(".blocks");
+            // Other files are not opened.
+            let found =
+                (is_block_file && run != 0).then(|| OtherProcess::read(&entry.path()))??;
             (found.run == run && is_wanted(found.pid)).then_some(found.rank)
         })
         .collect()
