@@ -407,6 +407,9 @@ impl<'a> WaitPass<'a> {
             CategoryRole::Finalize => self.restart(),
             _ => self.restart_if_due(),
         }
+        if self.unseen.is_session_init(category) {
+            self.requests_of(line.lane).has_init = true;
+        }
         self.serial = serial;
         self.advance(line.lane, start);
         if role == CategoryRole::Finalize && self.focus.is_automatic && !self.focus.has_end {

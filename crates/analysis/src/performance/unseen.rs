@@ -27,6 +27,7 @@ pub(super) enum Gap {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unseen {
     control: Option<u32>,
+    session_init: Option<u32>,
     annotation: Option<u32>,
     /// Lanes of lines, if there are annotations.
     lanes: Map<i32, u32>,
@@ -40,16 +41,18 @@ pub(super) struct Unseen {
 impl Unseen {
     /// For a trace with these categories, and lines of ranks: number of the line, and lane.
     pub(super) fn new(categories: &[&Category], lines: impl Iterator<Item = (i32, u32)>) -> Unseen {
-        let place = |is: fn(&Category) -> bool| {
+        let place = |is: &dyn Fn(&Category) -> bool| {
             let place = categories.iter().position(|category| is(category));
             place.map(|place| place as u32)
         };
-        let annotation = place(is_annotation);
+        let annotation = place(&is_annotation);
         let told = lines.filter(|_| annotation.is_some());
+        let is_call = |category: &Category, name: &[u8]| {
+            category.topology == Topology::State && category.name.0 == name
+        };
         Unseen {
-            control: place(|category| {
-                category.topology == Topology::State && category.name.0 == b"MPI_Pcontrol"
-            }),
+            control: place(&|category| is_call(category, b"MPI_Pcontrol")),
+            session_init: place(&|category| is_call(category, b"MPI_Session_init")),
             annotation,
             lanes: told.collect(),
             ..Unseen::default()
@@ -62,6 +65,11 @@ impl Unseen {
 
     pub(super) fn is_control(&self, category: u32) -> bool {
         self.control == Some(category)
+    }
+
+    /// Whether states of a category are calls that begin a session: what is recorded of a rank without MPI_Init begins there.
+    pub(super) fn is_session_init(&self, category: u32) -> bool {
+        self.session_init == Some(category)
     }
 
     /// An annotation on a line. Gives the lane if it is about polls.

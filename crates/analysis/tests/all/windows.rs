@@ -45,10 +45,11 @@ fn windows_on_subcommunicators_are_made_apart() {
     assert_eq!(report.time.waiting, 30.0);
 }
 
-const MADE_UP: [(&str, &[u8]); 3] = [
+const MADE_UP: [(&str, &[u8]); 4] = [
     ("MPI_Init", b""),
     ("MPI_Win_create", b"handle=%d"),
     ("MPI_Win_fence", b"handle=%d"),
+    ("MPI_Session_init", b""),
 ];
 
 /// A call: its category, rank, times and number of the window.
@@ -78,7 +79,7 @@ fn report_of(calls: &[WindowCall]) -> analysis::performance::PerformanceReport {
         collector.put(&Drawable {
             topology: Topology::State,
             category,
-            info: &window.to_be_bytes()[..if category == 0 { 0 } else { 4 }],
+            info: &window.to_be_bytes()[..if matches!(category, 0 | 3) { 0 } else { 4 }],
             vertices: &vertices,
         });
     }
@@ -111,6 +112,12 @@ fn windows_that_a_rank_made_before_its_trace_begins_are_not_taken_for_others() {
     // Rank 0 at the second making, and at the fences of both windows.
     assert_eq!(waits, [0.5 + 5.0 + 1.0, 0.0]);
     assert!(!notes.iter().any(|note| note.contains(made_before)));
+    // So it is in a program with sessions only.
+    let sessions = whole.map(|(category, rank, times, window)| {
+        let category = if category == 0 { 3 } else { category };
+        (category, rank, times, window)
+    });
+    assert_eq!(waits_of(&sessions).0, waits);
     let mut calls = vec![whole[1], whole[3]];
     calls.extend(whole[4..].iter().map(|&(category, rank, times, window)| {
         let window = if rank == 0 { 1 - window } else { window };
