@@ -99,32 +99,38 @@ fn is_of_other_launcher(size: u32) -> bool {
 }
 
 /// Number of processes that the launcher has started on this host, of `size` ranks of MPI_COMM_WORLD, if `folder` holds the block files of as many of
-/// this `run`: all of them have a recorder then. A quick answer, which spares the look at every process.
+/// this `run`: all of them have a recorder then. A quick answer, which spares the look at every process. All ranks must come to the same one: so a
+/// process that has not left MPI_Init yet counts, too, which does not know its run.
 pub fn all_with_block_files(folder: &Path, size: u32, run: u64) -> Option<u32> {
-    if is_of_other_launcher(size) {
+    if run == 0 || is_of_other_launcher(size) {
         return None;
     }
     let expected = ProcessEnvironment::Own.local_size()?;
     let is_alive = |pid: u32| Path::new("/proc").join(pid.to_string()).exists();
-    let ranks = with_block_files(folder, run, is_alive);
-    (ranks.len() >= expected as usize).then_some(expected)
+    let may_be = |found: &OtherProcess| [run, 0].contains(&found.run) && is_alive(found.pid);
+    // Nor need it know its rank.
+    let pids = with_block_files(folder).filter(may_be).map(|one| one.pid);
+    (BTreeSet::from_iter(pids).len() >= expected as usize).then_some(expected)
 }
 
-/// Ranks of this `run` that have a block file in `folder`, of processes whose ID `is_wanted`. The folder may have files of other runs. Without an
-/// identity of the run, which is 0 then, nothing tells whose they are: there is none.
-pub fn with_block_files(folder: &Path, run: u64, is_wanted: impl Fn(u32) -> bool) -> BTreeSet<u32> {
+/// Ranks of this `run` that have a block file in `folder`. Without an identity of the run, which is 0 then, nothing tells whose the files are: there is
+/// none.
+pub fn of_run_with_block_files(folder: &Path, run: u64) -> BTreeSet<u32> {
+    let of_run = |found: &OtherProcess| run != 0 && found.run == run;
+    let ranks = with_block_files(folder).filter(of_run).map(|one| one.rank);
+    ranks.collect()
+}
+
+/// Processes of any run with a block file in `folder`.
+fn with_block_files(folder: &Path) -> impl Iterator<Item = OtherProcess> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    names
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let name = name.to_str()?;
-            let is_block_file = name.starts_with("libtrace.") && name.ends_with(".blocks");
-            // Other files are not opened.
-            let found =
-                (is_block_file && run != 0).then(|| OtherProcess::read(&entry.path()))??;
-            (found.run == run && is_wanted(found.pid)).then_some(found.rank)
-        })
-        .collect()
+    names.filter_map(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str()?;
+        // Other files are not opened.
+        let is_block_file = name.starts_with("libtrace.") && name.ends_with(".blocks");
+        is_block_file.then(|| OtherProcess::read(&entry.path()))?
+    })
 }
 
 /// Looks for a recorder in the mappings of a process, the text of /proc/PID/maps.
@@ -186,10 +192,11 @@ mod tests {
             let name = format!("libtrace.a.b.{rank}.{pid}.blocks");
             std::fs::write(folder.join(name), header).unwrap();
         }
-        let ranks = |run| Vec::from_iter(with_block_files(&folder, run, |pid| pid != 13));
-        assert_eq!(ranks(7), [0]);
+        let ranks = |run| Vec::from_iter(of_run_with_block_files(&folder, run));
+        assert_eq!(ranks(7), [0, 2]);
         assert_eq!(ranks(8), [1]);
         assert_eq!(ranks(0), [0; 0]);
+        assert_eq!(with_block_files(&folder).count(), 4);
         std::fs::remove_dir_all(folder).unwrap();
     }
 

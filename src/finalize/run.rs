@@ -118,7 +118,7 @@ fn go_on_apart(world: &World, missed: &Missed, settings: &Settings) {
     let lie_together = |store: &BlockStore| {
         // Processes that have left already need not run any more.
         let found = match store.path().parent() {
-            Some(folder) => neighbours::with_block_files(folder, world.run, |_| true),
+            Some(folder) => neighbours::of_run_with_block_files(folder, world.run),
             None => BTreeSet::new(),
         };
         (0..size).all(|rank| absent.contains(&rank) || found.contains(&rank))
