@@ -19,6 +19,7 @@
  *   killed      rank 1 asks again and again by MPI_Win_test and is killed between two calls, and the others wait for it in a barrier
  *   leaks       rank 1 leaves three requests, an operation, a communicator, a group, a datatype, an info object, a file, an error handler that is in
  *               use and two keyvals
+ *   callbacks   a communicator and a keyval are freed by the callback of an attribute of MPI_COMM_SELF, in MPI_Finalize
  *   window      no rank frees a window
  */
 #include <mpi.h>
@@ -44,6 +45,23 @@ static void ignore(MPI_Comm *comm, int *code, ...)
     (void)code;
 }
 
+static int release(MPI_Comm comm, int key, void *kept, void *extra)
+{
+    (void)comm;
+    (void)extra;
+    MPI_Comm_free(kept);
+    return MPI_Comm_free_keyval(&key);
+}
+
+static void callbacks(void)
+{
+    static MPI_Comm copy;
+    int key;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, &copy);
+}
+
 static void leaks(void)
 {
     MPI_Comm copy;
@@ -53,9 +71,9 @@ static void leaks(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keys[0], NULL);
     MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &keys[1], NULL);
-    MPI_Comm_set_attr(MPI_COMM_SELF, keys[0], NULL);
     MPI_File file;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_attr(copy, keys[0], NULL);
     MPI_File_open(MPI_COMM_SELF, "faults.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     if (rank != 1) {
         MPI_File_close(&file);
@@ -253,6 +271,8 @@ int main(int argc, char **argv)
         sides();
     if (!strcmp(fault, "leaks"))
         leaks();
+    else if (!strcmp(fault, "callbacks"))
+        callbacks();
     if (!strcmp(fault, "window")) {
         static int memory[4];
         MPI_Win window;
