@@ -1,5 +1,6 @@
 //! Collective calls on windows of which the trace does not tell the window, as in CLOG2.
 
+use crate::made_up;
 use analysis::performance::{PerformanceCollector, PerformanceOptions};
 use trace_model::{Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex};
 
@@ -56,23 +57,12 @@ const MADE_UP: [(&str, &[u8]); 4] = [
 type WindowCall = (i32, i32, [f64; 2], i32);
 
 fn report_of(calls: &[WindowCall]) -> analysis::performance::PerformanceReport {
-    let categories = MADE_UP.iter().zip(0..).map(|((name, format), index)| {
-        let mut category = Category::new(index, (*name).into(), Topology::State, Color::WHITE);
+    let mut categories = made_up::states(&MADE_UP.map(|(name, _)| name));
+    for (category, (_, format)) in categories.iter_mut().zip(MADE_UP) {
         category.set_info_format(format);
-        category
-    });
-    let definitions = Definitions {
-        categories: categories.collect(),
-        lines: (0..2).map(|rank| Line::of_thread(rank, rank, 0)).collect(),
-        ..Definitions::default()
-    };
-    let options = PerformanceOptions {
-        focus: vec![TimeBBox {
-            earliest: 0.0,
-            latest: 100.0,
-        }],
-        parts: 0,
-    };
+    }
+    let definitions = made_up::definitions(categories, 2);
+    let options = made_up::whole();
     let mut collector = PerformanceCollector::new(&definitions, &options);
     for &(category, rank, times, window) in calls {
         let vertices = times.map(|time| Vertex { time, line: rank });

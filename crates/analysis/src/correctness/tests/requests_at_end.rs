@@ -33,11 +33,7 @@ fn sends_named_first_do_not_make_a_wait_stuck() {
     let table = wrappers::table().expect("the table");
     let mut run = Run::new(table, 2);
     for tag in 0..3 {
-        let asked = run.asked(1, tag, 4);
-        run.call(0, "MPI_Isend", |call| {
-            call.send = asked;
-            call.creates = vec![(ObjectKind::Request, tag as u64 + 1)];
-        });
+        run.begin_send(0, 1, tag, tag as u64 + 1);
     }
     let asked = run.asked(1, 7, 4);
     run.post(0, asked, 4);
