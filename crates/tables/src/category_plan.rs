@@ -121,7 +121,8 @@ fn values(
         .collect()
 }
 
-/// Whether −1 in place of a value says that the trace does not tell it, as it does in place of each performance counter. A root may have this number in a DUMPI file, and an operation its result.
+/// Whether −1 in place of a value says that the trace does not tell it, as it does in place of each performance counter. A root may have
+/// this number in a DUMPI file, and an operation its result.
 fn may_be_unknown(kind: TableKind, name: &str) -> bool {
     match kind {
         TableKind::Calls => matches!(

@@ -1,31 +1,23 @@
 //! Collective calls on windows of which the trace does not tell the window, as in CLOG2.
 
 use crate::made_up;
-use analysis::performance::{PerformanceCollector, PerformanceOptions};
-use trace_model::{Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex};
+use analysis::performance::PerformanceCollector;
+use trace_model::{Definitions, Drawable, Line, Topology, Vertex};
 
 /// Two halves of four ranks each make a window: in each half its second rank comes late, by 20 s and by 10 s.
 #[test]
 fn windows_on_subcommunicators_are_made_apart() {
-    let category = Category::new(0, "MPI_Win_create".into(), Topology::State, Color::WHITE);
     let lines = (0..4).map(|rank| Line {
         comm: 1 + rank / 2,
         comm_rank: rank % 2,
         ..Line::of_thread(rank, rank, 0)
     });
     let definitions = Definitions {
-        categories: vec![category],
+        categories: made_up::states(&["MPI_Win_create"]),
         lines: lines.collect(),
         ..Definitions::default()
     };
-    let options = PerformanceOptions {
-        focus: vec![TimeBBox {
-            earliest: 0.0,
-            latest: 100.0,
-        }],
-        parts: 0,
-    };
-    let mut collector = PerformanceCollector::new(&definitions, &options);
+    let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
     for (line, from, to) in [
         (0, 0.0, 21.0),
         (2, 0.0, 11.0),
@@ -62,8 +54,7 @@ fn report_of(calls: &[WindowCall]) -> analysis::performance::PerformanceReport {
         category.set_info_format(format);
     }
     let definitions = made_up::definitions(categories, 2);
-    let options = made_up::whole();
-    let mut collector = PerformanceCollector::new(&definitions, &options);
+    let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
     for &(category, rank, times, window) in calls {
         let vertices = times.map(|time| Vertex { time, line: rank });
         collector.put(&Drawable {

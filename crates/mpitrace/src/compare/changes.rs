@@ -287,9 +287,7 @@ mod tests {
     /// The report of iterations that compute for two ticks and have as many calls of MPI_Allreduce each, the last one of which takes a tick.
     fn report_of(iterations: u32, calls_each: u32) -> PerformanceReport {
         use analysis::performance::{PerformanceOptions, analyse_in_order};
-        use trace_model::{
-            Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex,
-        };
+        use trace_model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
         let names = ["step", "MPI_Allreduce"];
         let categories = (0..)
             .zip(names)
@@ -299,13 +297,7 @@ mod tests {
             lines: (0..2).map(|rank| Line::of_thread(rank, rank, 0)).collect(),
             ..Definitions::default()
         };
-        let options = PerformanceOptions {
-            focus: vec![TimeBBox {
-                earliest: 0.0,
-                latest: f64::from(iterations * 4),
-            }],
-            parts: 0,
-        };
+        let options = PerformanceOptions::default();
         let made = analyse_in_order(&definitions, &options, |put| {
             for nth in 0..iterations {
                 let begin = f64::from(nth * 4);

@@ -15,7 +15,7 @@ pub fn is_function(key: &str) -> bool {
     (key.starts_with("MPI_") || key.starts_with("MPIO_")) && !is_default
 }
 
-/// The other variables of the recorder's own that set the same option as the variable `name`: `TRACE_DIRECTORY` for `TRACE_DIR`.
+/// Variables of the recorder's own that set the same option as the variable `name`, without that one: `TRACE_DIRECTORY` for `TRACE_DIR`.
 pub fn other_variables(name: &str) -> Vec<String> {
     let of = |option: &SettingsOption| {
         let others = option.variables.iter().map(|variable| variable.name);

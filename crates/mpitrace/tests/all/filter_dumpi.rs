@@ -1,15 +1,15 @@
 //! `mpitrace filter` on runs of DUMPI: what is chosen by rank and by function, also by those without a number, and what it leaves
 //! of an older run.
 
+use crate::dumpi_run::write_meta;
+use crate::exported::stderr;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT, by_name};
-use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
+use trace_formats::dumpi::meta::{bin_path, meta_path};
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::types::{
-    AddressLabel, ClockOffsets, ClockSpan, DumpiTrailer, Mask, Version,
-};
+use trace_formats::dumpi::types::{AddressLabel, ClockOffsets, ClockSpan, DumpiTrailer, Mask};
 use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordHead};
 
 const IBCAST: u64 = 0x4D50_4900_0000_00D5;
@@ -22,10 +22,6 @@ fn filter(arguments: &[&str]) -> Output {
         .args(arguments)
         .output()
         .expect("runs")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Writes a run of three ranks, each with three calls of MPI_Barrier, two of MPI_Ibcast and one annotation: nine records.
@@ -67,17 +63,7 @@ fn run(root: &Path) {
         }
         writer.finish(&trailer, LIBDUMPI).expect("written");
     }
-    let meta = Meta {
-        hostname: b"here".to_vec(),
-        numprocs: 3,
-        username: b"<none>".to_vec(),
-        starttime: 0,
-        fileprefix: root.as_os_str().as_encoded_bytes().to_vec(),
-        version: Version::CURRENT,
-        absent: Vec::new(),
-        ranks_per_folder: 0,
-    };
-    fs::write(meta_path(root), meta.text()).expect("written");
+    write_meta(root, 3);
 }
 
 /// Records and names of each rank that a filtered run has.

@@ -1,12 +1,13 @@
 //! Messages of more than 2 GiB: DUMPI files tell their sizes by count and datatype, and so does every format that has room for them.
 
+use crate::dumpi_run::write_meta;
 use crate::exported::{stderr, succeeds};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use trace_formats::dumpi::functions::by_name;
-use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
-use trace_formats::dumpi::types::{ClockOffsets, ClockSpan, DumpiTrailer, Mask, Version};
+use trace_formats::dumpi::meta::bin_path;
+use trace_formats::dumpi::types::{ClockOffsets, ClockSpan, DumpiTrailer, Mask};
 use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordHead};
 
 /// Number and size of the elements.
@@ -37,17 +38,7 @@ fn run(root: &Path) {
         };
         writer.finish(&trailer, LIBDUMPI).expect("written");
     }
-    let meta = Meta {
-        hostname: b"here".to_vec(),
-        numprocs: 2,
-        username: b"<none>".to_vec(),
-        starttime: 0,
-        fileprefix: root.as_os_str().as_encoded_bytes().to_vec(),
-        version: Version::CURRENT,
-        absent: Vec::new(),
-        ranks_per_folder: 0,
-    };
-    fs::write(meta_path(root), meta.text()).expect("written");
+    write_meta(root, 2);
 }
 
 #[test]

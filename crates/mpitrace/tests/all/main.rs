@@ -6,6 +6,7 @@ mod check;
 mod convert;
 mod docs;
 mod draw;
+mod dumpi_run;
 mod edit;
 mod exported;
 mod filter_dumpi;

@@ -35,8 +35,8 @@ pub(super) struct DurationsAnswer {
 }
 
 impl Viewer<'_> {
-    /// Answers `durations`: of what is of kind `kind` and begins in the window, on the timelines from `y0` to before `y1`, or in as much of it from its begin as there is time for; where
-    /// the window is too much to be read, of the whole trace.
+    /// Answers `durations`: of what is of kind `kind` and begins in the window, on the timelines from `y0` to before `y1`, or in as
+    /// much of it from its begin as there is time for; where the window is too much to be read, of the whole trace.
     pub(super) fn durations(
         &self,
         query: &ApiQuery,

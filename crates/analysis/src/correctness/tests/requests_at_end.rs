@@ -2,6 +2,33 @@
 
 use super::*;
 
+impl Run<'_> {
+    /// A rank begins to send a message with a request.
+    fn begin_send(&mut self, rank: u32, to: i32, tag: i32, request: u64) {
+        let asked = self.asked(to, tag, 1 << 22);
+        self.call(rank, "MPI_Isend", |call| {
+            call.send = asked;
+            call.creates = vec![(ObjectKind::Request, request)];
+        });
+    }
+
+    /// A rank is in a call that completes so many requests, the first of which are these.
+    fn hang_with_requests(&mut self, rank: u32, name: &str, count: u32, first: &[u64]) {
+        let unfinished = UnfinishedCall {
+            request_count: Some(count),
+            requests: std::array::from_fn(|nth| first.get(nth).copied()),
+            ..UnfinishedCall::default()
+        };
+        self.hang(rank, name, unfinished);
+    }
+
+    /// A rank waits for a message.
+    fn wait_for_message(&mut self, rank: u32, from: i32, tag: i32) {
+        let asked = self.asked(from, tag, 4);
+        self.hang(rank, "MPI_Recv", receive(asked));
+    }
+}
+
 /// MPI_Waitall may name requests that are null, so that fewer operations are outstanding than it names.
 #[test]
 fn a_wait_for_many_is_stuck_by_one_of_the_first() {
@@ -16,12 +43,7 @@ fn a_wait_for_many_is_stuck_by_one_of_the_first() {
             let asked = run.asked(0, tag, 4);
             run.call(1, "MPI_Send", |call| call.send = asked);
         }
-        let unfinished = UnfinishedCall {
-            request_count: Some(5),
-            requests: [Some(1), Some(2), Some(3)],
-            ..UnfinishedCall::default()
-        };
-        run.hang(0, "MPI_Waitall", unfinished);
+        run.hang_with_requests(0, "MPI_Waitall", 5, &[1, 2, 3]);
         run.pass.end_outside(1, OutsideCalls::Finalized);
         assert_eq!(kinds(&run.pass.finish()), found, "{sent}");
     }
@@ -39,42 +61,9 @@ fn sends_named_first_do_not_make_a_wait_stuck() {
     run.post(0, asked, 4);
     let asked = run.asked(0, 7, 4);
     run.call(1, "MPI_Send", |call| call.send = asked);
-    let unfinished = UnfinishedCall {
-        request_count: Some(5),
-        requests: [Some(1), Some(2), Some(3)],
-        ..UnfinishedCall::default()
-    };
-    run.hang(0, "MPI_Waitall", unfinished);
-    let asked = run.asked(0, 9, 4);
-    run.hang(1, "MPI_Recv", receive(asked));
+    run.hang_with_requests(0, "MPI_Waitall", 5, &[1, 2, 3]);
+    run.wait_for_message(1, 0, 9);
     assert_eq!(kinds(&run.pass.finish()), []);
-}
-
-impl Run<'_> {
-    /// A rank begins to send a message with a request.
-    fn begin_send(&mut self, rank: u32, to: i32, tag: i32, request: u64) {
-        let asked = self.asked(to, tag, 1 << 22);
-        self.call(rank, "MPI_Isend", |call| {
-            call.send = asked;
-            call.creates = vec![(ObjectKind::Request, request)];
-        });
-    }
-
-    /// A rank is in a call that completes these requests.
-    fn hang_with_requests(&mut self, rank: u32, name: &str, requests: &[u64]) {
-        let unfinished = UnfinishedCall {
-            request_count: Some(requests.len() as u32),
-            requests: std::array::from_fn(|nth| requests.get(nth).copied()),
-            ..UnfinishedCall::default()
-        };
-        self.hang(rank, name, unfinished);
-    }
-
-    /// A rank waits for a message.
-    fn wait_for_message(&mut self, rank: u32, from: i32, tag: i32) {
-        let asked = self.asked(from, tag, 4);
-        self.hang(rank, "MPI_Recv", receive(asked));
-    }
 }
 
 /// An exchange with a wrong tag on one side: rank 0 has what it receives, and its message is the one that nobody receives.
@@ -89,7 +78,7 @@ fn a_send_that_nobody_receives_keeps_an_exchange_from_ending() {
             run.begin_send(rank, other, tag, 2);
         }
         for rank in 0..2 {
-            run.hang_with_requests(rank, "MPI_Waitall", &[1, 2]);
+            run.hang_with_requests(rank, "MPI_Waitall", 2, &[1, 2]);
         }
         assert_eq!(kinds(&run.pass.finish()), found, "{tag}");
     }
@@ -111,7 +100,7 @@ fn one_of_several_sends_may_be_what_a_wait_is_for() {
             let asked = run.asked(0, 5, 1 << 22);
             run.call(1, "MPI_Recv", |call| call.receive = asked);
         }
-        run.hang_with_requests(0, "MPI_Waitall", &[1, 2]);
+        run.hang_with_requests(0, "MPI_Waitall", 2, &[1, 2]);
         run.wait_for_message(1, 0, 9);
         run.pass.end_outside(2, end);
         assert_eq!(kinds(&run.pass.finish()), found, "{is_received} {end:?}");
@@ -127,7 +116,7 @@ fn a_wait_for_any_can_end_by_a_send() {
         run.begin_send(0, 1, 1, 1);
         let asked = run.asked(2, 1, 4);
         run.post(0, asked, 2);
-        run.hang_with_requests(0, name, &[1, 2]);
+        run.hang_with_requests(0, name, 2, &[1, 2]);
         run.pass.end_outside(1, OutsideCalls::Computes);
         run.wait_for_message(2, 0, 2);
         assert_eq!(kinds(&run.pass.finish()), [], "{name}");

@@ -3,7 +3,7 @@
 //! Such calls take messages, or send some, in between. So the n-th send of those that are seen need not belong to the n-th receive. Sizes and times
 //! leave few possibilities, and a message is certain if its ends belong together in all of them.
 
-/// Which calls of a channel the trace may lack.
+/// Kinds of calls of a channel that the trace may lack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HiddenCalls {
     pub(super) receives: bool,

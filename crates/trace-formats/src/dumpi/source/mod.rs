@@ -1,5 +1,5 @@
-//! A DUMPI run as a source of drawables: every call a state on the line of its thread, those on a communicator on that of their communicator, every message an arrow, regions of
-//! the program (Function_enter, Function_exit) states around them.
+//! A DUMPI run as a source of drawables: every call a state on the line of its thread, those on a communicator on that of their communicator,
+//! every message an arrow, regions of the program (Function_enter, Function_exit) states around them.
 //!
 //! Arrows need to know who is who in each communicator. Those made by MPI_Comm_dup, split and create, by Cartesian and
 //! graph topologies without reordering, and from two others are followed, in runs of which all files are there; messages
