@@ -233,7 +233,9 @@ impl<W: EventWriter> EventMaker<W> {
                 }
             }
             Topology::Arrow => {
-                let way = match first.time.total_cmp(&last.time) {
+                // Zero and negative zero are one time.
+                let order = first.time.partial_cmp(&last.time);
+                let way = match order.unwrap_or_else(|| first.time.total_cmp(&last.time)) {
                     std::cmp::Ordering::Less => ArrowWay::Forward,
                     std::cmp::Ordering::Equal => ArrowWay::Momentary,
                     std::cmp::Ordering::Greater => ArrowWay::Backward,

@@ -138,3 +138,18 @@ proptest! {
         timeline(&bytes);
     }
 }
+
+/// Zero has two signs, and both are one time: a message from the one to the other takes no time.
+#[test]
+fn messages_between_zeros_have_a_flow_that_starts_first() {
+    let (definitions, _) = super::sample::sample();
+    for ends in [[-0.0, 0.0], [0.0, -0.0]] {
+        let arrow = OwnedDrawable::new(Topology::Arrow, 0, &[], &ends.map(|time| (time, 0)));
+        let (bytes, losses) = trace(&definitions, &[arrow]);
+        timeline(&bytes);
+        assert_eq!(
+            losses.count("arrow that ends before it starts, without a flow"),
+            0
+        );
+    }
+}
