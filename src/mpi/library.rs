@@ -96,6 +96,28 @@ pub fn is_behind(name: &CStr, caller: CodeAddress) -> bool {
         || object_of(caller).is_some_and(|object| symbol_in(&object, name).is_some())
 }
 
+/// Whether the object `caller`, which asks `handle` for the function `name` of an MPI library, is part of a layer over that library: of wi4mpi, Mukautuva, or
+/// a tool that looks MPI up. The program's MPI, which is behind this recorder, is the layer then. With this recorder's function for an answer, it would call
+/// itself for ever.
+pub fn is_asked_by_layer(handle: *mut c_void, name: &CStr, caller: CodeAddress) -> bool {
+    let behind = |name: &CStr| {
+        // SAFETY: dlsym takes any name.
+        let code = unsafe { symbol(libc::RTLD_NEXT, name.as_ptr()) };
+        (!code.is_null() && !is_ours(code) && !is_of_other_recorder(code)).then_some(code)
+    };
+    let base = |code| info_of(code).map(|info| info.dli_fbase);
+    if behind(name).is_some_and(|code| base(code) == base(caller)) {
+        return true;
+    }
+    // A layer may ask by a library of its own. Of the program's MPI, the handle has the function that is behind this recorder.
+    let Some(version) = behind(VERSION_FUNCTION) else {
+        return false;
+    };
+    // SAFETY: the program's own handle.
+    let of_handle = unsafe { symbol(handle, VERSION_FUNCTION.as_ptr()) };
+    !of_handle.is_null() && !is_ours(of_handle) && of_handle != version
+}
+
 /// Whether an address lies in a library whose file name begins with `libmpi`.
 pub fn is_mpi(address: *mut c_void) -> bool {
     object_of(address).is_some_and(|path| file_name(&path).starts_with(b"libmpi"))

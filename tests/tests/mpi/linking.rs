@@ -302,3 +302,46 @@ fn private_mpi() {
         tests::matrix::seen("Python: ctypes, private MPI", mpi, 2 * 7, 2 * 7);
     }
 }
+
+/// A layer over MPI, or a tool, that looks up the functions of the library below it by name gets that library's, and the program's calls are recorded once.
+#[test]
+fn a_layer_over_mpi() {
+    if !Mpi::Mpich.installed() {
+        return;
+    }
+    let folder = TestFolder::new("layer");
+    let source = tests::root().join("tests/programs/layer.c");
+    let make = |mut compiler: Command, how: &[&str], name: &str| {
+        let made = folder.path().join(name);
+        compiler.args(["-O1", "-w"]).arg(&source).args(how);
+        compiler.arg("-o").arg(&made);
+        process::run(&mut compiler, Duration::from_secs(60)).succeeded();
+        made
+    };
+    let library = ["-shared", "-fPIC", "-DBELOW=\"libmpich.so.12\"", "-ldl"];
+    let layer = make(Command::new("cc"), &library, "liblayer.so");
+    let on_layer = ["-DPROGRAM", &layer.to_string_lossy()];
+    let on_layer = make(Command::new("cc"), &on_layer, "on_layer");
+    let tool = [&library[..], &["-DONLY_BARRIER"]].concat();
+    let tool = [make(Command::new("cc"), &tool, "libtool.so")];
+    let on_mpi = make(Mpi::Mpich.mpicc(), &["-DPROGRAM"], "on_mpi");
+    for (program, behind) in [(on_layer, &[][..]), (on_mpi, &tool)] {
+        let mut tracing = TraceSetup::new(Mpi::Mpich, 2);
+        tracing.behind = behind;
+        let run = tracing.run(&program, &[]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        let expected = [
+            ("MPI_Barrier", 3),
+            ("MPI_Comm_rank", 1),
+            ("MPI_Finalize", 1),
+            ("MPI_Init", 1),
+        ]
+        .map(|(name, count)| (name.to_owned(), count));
+        let counted = run.counted();
+        assert_eq!(counted.len(), 2, "{}", run.finished.story());
+        for (rank, counts) in counted {
+            assert_eq!(counts, expected.clone().into(), "rank {rank}");
+        }
+    }
+}
