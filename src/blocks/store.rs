@@ -3,6 +3,7 @@
 use super::block::Block;
 use super::held_file::{FileInUse, HeldFile};
 use super::maps::{map, needs_more_space_to_change, reserve, size_limit};
+use crate::platform::cancellation::CancellationPutOff;
 use crate::platform::say;
 use blockfile::define::MATCHING_ONLY;
 use blockfile::encode::RecordHead;
@@ -300,6 +301,7 @@ impl BlockStore {
         if !self.newest {
             return;
         }
+        let _whole = CancellationPutOff::new();
         let size = (record::HEAD + payload.len()).next_multiple_of(4);
         let mut pinned = self.pinned.lock();
         let room = BLOCK_SIZE - BLOCK_HEADER;

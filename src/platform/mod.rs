@@ -1,5 +1,6 @@
 //! The process, the host and the launcher, without asking MPI, and messages to the user.
 
+pub(crate) mod cancellation;
 pub(crate) mod clock;
 pub(crate) mod environment;
 pub(crate) mod errno;

@@ -2,6 +2,7 @@
 //! off the hot path, which is in [`crate::call`].
 
 use crate::blocks::{Block, BlockStore, memory};
+use crate::platform::cancellation::CancellationPutOff;
 use crate::platform::clock;
 use crate::thread::callids;
 use crate::thread::state::Thread;
@@ -70,6 +71,7 @@ pub fn reserve_calls(t: &mut Thread) {
 
 /// Changes to a new block.
 fn change_block(t: &mut Thread, now: u64, call: u64) {
+    let _whole = CancellationPutOff::new();
     let _busy = BusyGuard::new(t);
     if !is_alone() {
         // Nobody will read it, and what the file has room for is the parent's.

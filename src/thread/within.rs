@@ -1,5 +1,6 @@
 //! The recorder at work on a thread: while it is, calls of the thread are its own and not the program's.
 
+use crate::platform::cancellation::{self, CancellationPutOff};
 use crate::platform::floating::SetAside;
 use crate::platform::signals::HeldBack;
 use crate::thread::current::current;
@@ -50,12 +51,14 @@ pub fn inside() -> bool {
 /// The program has jumped out of whatever the recorder was doing on this thread.
 pub fn leave_recorder() {
     let _ = INSIDE.try_with(|inside| inside.set(false));
+    cancellation::restore();
 }
 
-/// Runs `f` with the recorder switched off for this thread, the program's floating-point environment set aside, and the
-/// signal of too large files held back.
+/// Runs `f` with the recorder switched off for this thread, the program's floating-point environment set aside, the signal of too large files held back,
+/// and the thread's cancellation put off.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {
-    let _program = (SetAside::new(), HeldBack::new());
+    // What is last here ends last: to give signals back is a place at which a cancelled thread would end.
+    let _program = (SetAside::new(), HeldBack::new(), CancellationPutOff::new());
     let _busy = BusyGuard::new(current());
     let before = INSIDE.replace(true);
     let value = f();

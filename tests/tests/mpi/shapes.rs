@@ -102,6 +102,15 @@ fn functions_that_mpi_calls() {
     }
 }
 
+/// The recorder's system calls are no places at which threads end that the program has cancelled.
+#[test]
+fn cancelled_threads() {
+    for mpi in every("cancelled threads") {
+        let run = ran(&TraceSetup::new(mpi, 2), "cancelled", &[]);
+        run.holds_calls(&run.made());
+    }
+}
+
 /// MPI_Finalize comes from an exit handler, and one of the ranks has exchanged nothing.
 #[test]
 fn finalize_in_an_exit_handler() {
