@@ -35,7 +35,7 @@ use crate::platform::{clock, stack};
 use crate::thread::current::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
-use crate::thread::wiped::is_wiped;
+use crate::thread::wiped::{is_alone, is_wiped};
 use crate::thread::within::{inside, leave_recorder, within};
 use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
 use blockfile::layout::BlockHeader;
@@ -113,6 +113,18 @@ impl Call {
     pub fn outermost(&mut self) -> Option<&mut Thread> {
         // SAFETY: the state of the running thread. Its one call that is not nested is borrowed for as long as the reference lives.
         unsafe { current().as_mut() }.filter(|t| t.outer_stack != 0 && t.nested == 0)
+    }
+
+    /// The running thread, if it must be known what a call that is passed through makes: later calls that are recorded may use it. That is so of the
+    /// outermost call, and of one that a callback of the program makes inside another, by the `MPI_` name of the function. What the MPI library makes for
+    /// itself, by `PMPI_` names, nobody else uses.
+    pub fn maker(&mut self, by_mpi_name: bool) -> Option<&mut Thread> {
+        // SAFETY: the state of the running thread. As long as the reference lives, nothing else of this thread uses it: the call that this one is made
+        // inside of is in the MPI library.
+        let t = unsafe { current().as_mut() }.filter(|t| t.outer_stack != 0)?;
+        let has_begun = |t: &Thread| t.store.header().rank.load(Relaxed) != u32::MAX;
+        let is_callback = by_mpi_name && t.busy == 0 && !inside() && is_alone();
+        (t.nested == 0 || is_callback && has_begun(t)).then_some(t)
     }
 
     /// Ends a call without a record.
@@ -272,14 +284,21 @@ fn close(t: &mut Thread) {
 
 /// Ends the call that the running thread is inside of when the program jumps out of it with `longjmp`: from an error handler,
 /// or from a signal handler that ends a wait. `stack` is the stack pointer that the jump goes to. A jump that stays inside
-/// the call ends nothing. Nor does one to another stack, as libraries of user-level threads make it.
+/// the call ends only calls that were made inside it. Nothing is ended by one to another stack, as libraries of user-level threads make it.
 pub fn jump_out(stack: usize) {
     let t = current();
     // SAFETY: the state of the running thread.
     let Some(t) = (unsafe { t.as_mut() }) else {
         return;
     };
-    if t.outer_stack == 0 || !stack::is_below(t.outer_stack, stack) {
+    if t.outer_stack == 0 {
+        return;
+    }
+    if !stack::is_below(t.outer_stack, stack) {
+        if stack::is_below(t.nested_stack, stack) {
+            // Into a callback of the program, out of the calls that it has made.
+            t.nested = 0;
+        }
         return;
     }
     records::keep_to_own_memory(t);
@@ -483,6 +502,9 @@ fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
             (*t).outer_stack = stack::pointer();
             (*t).nested = 0;
         } else {
+            if (*t).nested == 0 {
+                (*t).nested_stack = stack::pointer();
+            }
             (*t).nested += 1;
         }
     }

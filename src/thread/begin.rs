@@ -65,6 +65,7 @@ fn begin(store: &'static BlockStore, anywhere: bool, describe: fn(&mut Thread)) 
     let state = Thread {
         outer_stack: 0,
         nested: 0,
+        nested_stack: 0,
         // Until it is set up.
         busy: 1,
         number,

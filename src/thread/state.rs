@@ -13,6 +13,8 @@ pub struct Thread {
     pub outer_stack: usize,
     /// MPI calls that are made inside that one.
     pub nested: u32,
+    /// Stack pointer of the first of these, where there is one.
+    pub nested_stack: usize,
     /// 1 while the recorder works on the thread, else 0. Code that calls libc meanwhile, be it a signal handler, is passed through,
     /// because a record may be half written.
     pub busy: u32,

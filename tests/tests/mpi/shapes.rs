@@ -7,7 +7,8 @@ use std::time::Duration;
 use tests::tally::CallTally;
 use tests::trace::{LIMIT, TraceSetup};
 use tests::{
-    Mpi, MpiTurns, Program, TestFolder, TracedRun, blocks, compile, matrix, mpitrace, process,
+    Mpi, MpiTurns, Program, TestFolder, TracedRun, blocks, compile, contents, matrix, mpitrace,
+    process,
 };
 
 fn installed() -> impl Iterator<Item = Mpi> {
@@ -99,6 +100,21 @@ fn functions_that_mpi_calls() {
         let run = ran(&TraceSetup::new(mpi, 2), "callbacks", &[]);
         run.holds_calls(&run.made());
         enter("callbacks that call MPI", &run, mpi);
+    }
+}
+
+/// What such functions make is known when the program uses it afterwards. An error handler that jumps back into one ends only the call that the function has
+/// made, also where the call of MPI's that it runs in is not recorded.
+#[test]
+fn objects_that_functions_make_inside_mpi() {
+    for mpi in every("objects made in callbacks") {
+        let run = ran(&TraceSetup::new(mpi, 2), "made_in_callbacks", &[]);
+        assert_eq!(run.holds(&run.made()), 3, "{mpi:?}: messages");
+        let mut tracing = TraceSetup::new(mpi, 2);
+        tracing.variables = &[("TRACE_SETTINGS", "MPI_Comm_dup disable")];
+        let run = ran(&tracing, "made_in_callbacks", &[]);
+        let arrows = contents::slog2(&run.file("slog2")).arrows;
+        assert_eq!(arrows, 3, "{mpi:?}: {}", run.finished.story());
     }
 }
 

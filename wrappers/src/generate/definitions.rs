@@ -64,7 +64,10 @@ impl FunctionWrapper<'_> {
             return;
         }
         if ignored {
-            put!(s, "        if r == 0 && let Some(t) = call.outermost() {{");
+            put!(
+                s,
+                "        if r == 0 && let Some(t) = call.maker(P == 0) {{"
+            );
         } else {
             put!(s, "    if ok {{");
             put!(s, "        let t = stopped.thread();");
@@ -75,7 +78,10 @@ impl FunctionWrapper<'_> {
         put!(s, "    }}");
         if f.name == "MPI_File_set_view" {
             match ignored {
-                true => put!(s, "        if r != 0 && let Some(t) = call.outermost() {{"),
+                true => put!(
+                    s,
+                    "        if r != 0 && let Some(t) = call.maker(P == 0) {{"
+                ),
                 false => put!(s, "    if !ok {{ let t = stopped.thread();"),
             }
             put!(s, "        views::refused(t, handle::of(a0));");
