@@ -43,11 +43,25 @@ pub(super) fn reserve(file: &File, offset: u64, bytes: usize) -> io::Result<()> 
     if offset + bytes as u64 > size_limit() {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
-    // SAFETY: plain system call on our own descriptor.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as i64, bytes as i64) } {
+    let reserved = || {
+        // SAFETY: plain system call on our own descriptor.
+        unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as i64, bytes as i64) }
+    };
+    match unless_interrupted(reserved) {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),
     }
+}
+
+/// Most times that space is asked for anew after a signal: where signals come faster than space, the program must go on.
+const MAX_TRIES: usize = 1000;
+
+/// The answer of `ask`, an error number or 0, which is asked anew where a signal has cut it short: tmpfs of Linux before 6.6 takes any signal of the
+/// program, a profiler's timer say, for a reason to stop.
+fn unless_interrupted(mut ask: impl FnMut() -> i32) -> i32 {
+    let mut answers = (0..MAX_TRIES).map(|_| ask());
+    let answer = answers.find(|&error| error != libc::EINTR);
+    answer.unwrap_or(libc::EINTR)
 }
 
 /// Maps a part of the file for reading and writing, or memory, its pages faulted in: the writer is not to be held up by that.
@@ -73,4 +87,18 @@ fn map_as(kind: i32, file: Option<&File>, offset: u64, bytes: usize) -> io::Resu
     // SAFETY: the mapping just made. Kernels before 5.14 do not know this; pages then fault when they are first written to.
     unsafe { libc::madvise(address, bytes, libc::MADV_POPULATE_WRITE) };
     NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn space_is_asked_for_again_after_a_signal() {
+        let mut answers = [libc::EINTR, libc::EINTR, 0].into_iter();
+        assert_eq!(unless_interrupted(|| answers.next().unwrap()), 0);
+        let mut answers = [libc::EINTR, libc::ENOSPC].into_iter();
+        assert_eq!(unless_interrupted(|| answers.next().unwrap()), libc::ENOSPC);
+        assert_eq!(unless_interrupted(|| libc::EINTR), libc::EINTR);
+    }
 }
