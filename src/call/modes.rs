@@ -106,7 +106,19 @@ fn set_by(settings: &Settings) {
         // Before any mode says that a call is recorded for matching only.
         fence(SeqCst);
     }
-    let on = wanted() && filter::is_open() && is_chosen;
+    let is_on = || wanted() && filter::is_open() && is_chosen;
+    loop {
+        let on = is_on();
+        switch(settings, flags, on);
+        // Another thread may have switched meanwhile, and have been overtaken: whoever is last sees it.
+        if on == is_on() {
+            return;
+        }
+    }
+}
+
+/// Sets the mode of every function where recording is on or off; `flags` are those of recorded calls.
+fn switch(settings: &Settings, flags: u8, on: bool) {
     program_functions::switch(on);
     hooks::switched(on);
     for (function, mode) in modes().iter().enumerate() {
