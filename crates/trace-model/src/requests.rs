@@ -237,6 +237,15 @@ impl<T: Copy> OutstandingRequests<T> {
         Some(operation.value)
     }
 
+    /// `change` may change what is remembered of the operation that `call` has to do with, which neither starts nor completes it.
+    pub fn change(&mut self, handle: u64, call: RequestCall, change: impl FnOnce(&mut T)) {
+        if let Some(queue) = self.by_handle.get_mut(&handle)
+            && let Some(place) = queue.of(call)
+        {
+            change(&mut queue.get_mut(place).value);
+        }
+    }
+
     /// An operation was completed by `call`. `None` if the operation is not known or was not active.
     pub fn complete(&mut self, handle: u64, call: RequestCall) -> Option<T> {
         let Entry::Occupied(mut queue) = self.by_handle.entry(handle) else {

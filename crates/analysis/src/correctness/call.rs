@@ -183,7 +183,7 @@ pub struct Call<'a> {
     pub send: Option<AskedMessage>,
     /// The message that it receives or begins to receive.
     pub receive: Option<AskedMessage>,
-    /// Status of a blocking receive.
+    /// Status of a blocking receive, or of a probe that has found a message.
     pub status: Option<ReceivedStatus>,
     /// Handle of the matched message that it makes or receives.
     pub message: Option<u64>,
@@ -193,6 +193,8 @@ pub struct Call<'a> {
     pub completes: Vec<CompletedOperation>,
     /// Objects that it makes, with their handles; requests too.
     pub creates: Vec<(ObjectKind, u64)>,
+    /// Handle of the request whose operation it cancels.
+    pub cancels: Option<u64>,
     /// The object that it frees.
     pub frees: Option<(ObjectKind, u64)>,
     /// Handle of the file or window that it works on.
@@ -217,6 +219,7 @@ impl<'a> Call<'a> {
             starts: Vec::new(),
             completes: Vec::new(),
             creates: Vec::new(),
+            cancels: None,
             frees: None,
             on: None,
             signature: Signature::default(),

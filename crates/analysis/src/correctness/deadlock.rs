@@ -115,6 +115,8 @@ pub(super) struct Deadlock {
 
 /// What is known of messages at the end of the trace.
 pub(super) struct MessageState<'a> {
+    /// Whether all calls that send and receive messages are known. Else a call that waits for a message, or for a receive, is taken for able to end.
+    pub are_all_seen: bool,
     /// Messages that were sent and not received.
     pub under_way: UnderWay,
     /// Receives that have begun and not ended.
@@ -301,15 +303,15 @@ enum SendState {
 }
 
 impl MessageState<'_> {
-    /// Messages of a sender to a rank, and whether each gets a receive that the rank has posted, before `until`, if no other sender's message gets it.
-    /// Messages are in order, and each gets the receive that was posted first of those that ask for such a one: so do both sides of MPI.
+    /// Messages of a sender to a rank, and the receive of those that the rank has posted before `until` which each gets, if no other sender's message gets
+    /// it. Messages are in order, and each gets the receive that was posted first of those that ask for such a one: so do both sides of MPI.
     fn matched(
         &self,
         from: u32,
         to: u32,
         comm: CommKey,
         until: f64,
-    ) -> impl Iterator<Item = (&SentMessage, bool)> {
+    ) -> impl Iterator<Item = (&SentMessage, Option<&PostedReceive>)> {
         let sends = self.under_way.get(&(comm, to)).into_iter().flatten();
         let posted = self.posted.get(&to).into_iter().flatten();
         let is_possible = move |it: &&PostedReceive| {
@@ -321,7 +323,7 @@ impl MessageState<'_> {
         sends.map(move |message| {
             let mut receives = free.iter();
             let found = receives.position(|receive| fits(receive.tag, message.tag));
-            (message, found.map(|at| free.remove(at)).is_some())
+            (message, found.map(|at| free.remove(at)))
         })
     }
 
@@ -347,7 +349,7 @@ impl MessageState<'_> {
         };
         if !sends.clone().any(is_of_another) {
             let mut matched = self.matched(first.from, rank, comm, posted);
-            return matched.any(|(message, is_taken)| !is_taken && is_asked(&message));
+            return matched.any(|(message, taken)| taken.is_none() && is_asked(&message));
         }
         let (&[from], Some(_)) = (from, tag) else {
             return true;
@@ -370,12 +372,12 @@ impl MessageState<'_> {
             return SendState::Received;
         }
         let matched = self.matched(rank, to, comm, f64::INFINITY);
-        let mut own = matched.filter(|(message, _)| fits(tag, message.tag));
+        let own = matched.filter(|(message, _)| fits(tag, message.tag));
+        // A probe receives nothing.
+        let mut own = own.map(|(_, receive)| receive.is_some_and(|receive| !receive.is_probe));
         let is_awaited = match is_own {
-            true => own.last().map(|(_, is_awaited)| is_awaited),
-            false => own
-                .next()
-                .map(|(_, first)| first || own.any(|(_, is_awaited)| is_awaited)),
+            true => own.last(),
+            false => own.next().map(|first| first || own.any(|it| it)),
         };
         match is_awaited {
             None => SendState::Received,
@@ -402,7 +404,7 @@ fn add_needed(
             tag,
             posted,
         } => {
-            if messages.is_there(rank, *comm, from, *tag, *posted) {
+            if !messages.are_all_seen || messages.is_there(rank, *comm, from, *tag, *posted) {
                 return;
             }
             // A rank that waits sends nothing to itself.
@@ -418,7 +420,8 @@ fn add_needed(
             tag,
             is_own,
         } => {
-            if messages.send_state(rank, *comm, *to, *tag, *is_own) == SendState::Alone {
+            let state = || messages.send_state(rank, *comm, *to, *tag, *is_own);
+            if messages.are_all_seen && state() == SendState::Alone {
                 needed.all.push(*to);
             }
         }

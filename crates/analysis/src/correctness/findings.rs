@@ -5,7 +5,7 @@ use super::collective::{Arrival, Difference, Mismatch, Missing};
 use super::deadlock::{self, Deadlock, MessageState, OutsideCalls, RankEnd, WaitsFor};
 use super::failed::FailedCalls;
 use super::left::LeftObjects;
-use super::pass::{Check, CorrectnessPass};
+use super::pass::{Check, CorrectnessPass, UnseenCalls};
 use super::report::{
     CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
 };
@@ -52,6 +52,7 @@ impl CorrectnessPass {
         let time = |finding: &Finding| finding.calls.first().map_or(0.0, |call| call.time);
         findings.sort_by(|a, b| a.kind.cmp(&b.kind).then(time(a).total_cmp(&time(b))));
         self.note_what_is_missing();
+        self.note_unseen_waits();
         self.note_one_sided_waits();
         self.bound(&mut findings);
         let mut not_checked: Vec<String> = (self.unchecked.iter())
@@ -85,6 +86,20 @@ impl CorrectnessPass {
             let ranks = ranks_in_words(&ranks.to_string());
             self.note_unchecked(format!(
                 "whom {ranks} waited for in {function}: taken for able to go on, so a deadlock of one-sided communication is not found"
+            ));
+        }
+    }
+
+    /// Says of which waits of ranks in calls is not known whether they will end, as calls of others have no record.
+    fn note_unseen_waits(&mut self) {
+        let is_waiting = |end: &RankEnd| matches!(end, RankEnd::In(..));
+        if !self.ends.values().any(is_waiting) {
+            return;
+        }
+        for (calls, why) in self.unseen.clone() {
+            self.note_unchecked(format!(
+                "deadlock by {}: ranks that wait for them are taken for able to go on, as {why}",
+                calls.name()
             ));
         }
     }
@@ -193,14 +208,27 @@ impl CorrectnessPass {
 
     /// Who waits for whom, and the ranks whose calls need nobody any more.
     fn deadlocks(&self) -> (Vec<Finding>, BTreeSet<u32>) {
+        let are_all_seen = |calls| !self.unseen.contains_key(&calls);
         let messages = MessageState {
+            are_all_seen: are_all_seen(UnseenCalls::Messages),
             under_way: self.messages.under_way(),
             posted: &self.posted,
             is_received: &|comm, from, to, tag| self.messages.is_received(comm, from, to, tag),
         };
-        let (found, met) = deadlock::find(&self.ends, messages, |operation| {
-            self.missing_ranks(operation)
-        });
+        let are_collectives_seen = are_all_seen(UnseenCalls::Collectives);
+        let (found, mut met) =
+            deadlock::find(
+                &self.ends,
+                messages,
+                |operation| match are_collectives_seen {
+                    true => self.missing_ranks(operation),
+                    false => Vec::new(),
+                },
+            );
+        if !self.unseen.is_empty() {
+            // Nobody knows whether what these wait for has come.
+            met.clear();
+        }
         let findings = found.iter().map(|found| self.deadlock(found));
         (findings.collect(), met)
     }

@@ -225,7 +225,7 @@ impl MessageMatcher {
             channels.push(*channel);
         }
         for (&to, receives) in posted {
-            for receive in receives {
+            for receive in receives.iter().filter(|receive| !receive.is_probe) {
                 let channels = by_receiver.get(&(receive.comm, to)).into_iter().flatten();
                 let start = |channel: &&MessageChannel| {
                     let ends = self.channels.get(channel).map(|known| &known.ends);

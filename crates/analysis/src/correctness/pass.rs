@@ -66,6 +66,8 @@ pub struct CorrectnessPass {
     pub(super) counts: PassCounts,
     /// Reasons for which parts of the checks are not made.
     pub(super) unchecked: BTreeMap<Check, String>,
+    /// Kinds of calls that ranks may have made without a record, so that nobody knows whom those wait for who are in such a call, and why.
+    pub(super) unseen: BTreeMap<UnseenCalls, String>,
     /// Kinds of objects of which nobody knows whether all were freed, and why.
     pub(super) unchecked_objects: BTreeMap<ObjectKind, String>,
     pub(super) not_checked: Vec<String>,
@@ -85,6 +87,25 @@ pub enum Check {
     Failures,
     /// Ranks that wait for each other.
     Deadlock,
+}
+
+/// Kinds of calls by which ranks wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum UnseenCalls {
+    /// Calls that send, receive or complete messages.
+    Messages,
+    /// Collective calls.
+    Collectives,
+}
+
+impl UnseenCalls {
+    /// Name for people.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            UnseenCalls::Messages => "messages",
+            UnseenCalls::Collectives => "collective calls",
+        }
+    }
 }
 
 impl Check {
@@ -168,6 +189,14 @@ impl CorrectnessPass {
         for check in [Check::Collectives, Check::Messages, Check::Leaks] {
             self.leave_out(check, why);
         }
+        for calls in [UnseenCalls::Messages, UnseenCalls::Collectives] {
+            self.leave_unseen(calls, why);
+        }
+    }
+
+    /// Some calls of a kind have no record, and why.
+    fn leave_unseen(&mut self, calls: UnseenCalls, why: &str) {
+        self.unseen.entry(calls).or_insert_with(|| why.to_owned());
     }
 
     /// Calls of a function were counted and not recorded: the checks that need them are not made.
@@ -176,12 +205,21 @@ impl CorrectnessPass {
         let moves_messages = function.moves_messages();
         let comes_together = role::comes_together_on(function).is_some();
         let why = format!("calls of {} were counted only", function.name);
-        for (check, needs_them) in [
-            (Check::Collectives, makes_communicator || comes_together),
-            (Check::Messages, makes_communicator || moves_messages),
+        for (check, calls, needs_them) in [
+            (
+                Check::Collectives,
+                UnseenCalls::Collectives,
+                makes_communicator || comes_together,
+            ),
+            (
+                Check::Messages,
+                UnseenCalls::Messages,
+                makes_communicator || moves_messages,
+            ),
         ] {
             if needs_them {
                 self.leave_out(check, &why);
+                self.leave_unseen(calls, &why);
             }
         }
         self.leave_out_objects(function, &why);

@@ -14,6 +14,9 @@ pub(super) struct PostedReceive {
     pub tag: AskedTag,
     /// Begin of the call that posted it, seconds.
     pub posted: f64,
+    /// Whether a matched probe (MPI_Mprobe) has taken the message for it, and no receive of that message has begun: the message goes to no other receive, and a
+    /// send that waits for a receive still waits.
+    pub is_probe: bool,
 }
 
 /// By rank in MPI_COMM_WORLD, its receives that have begun and not ended.

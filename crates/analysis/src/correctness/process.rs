@@ -30,7 +30,30 @@ pub(super) struct Operation {
     pub collective: Option<OperationNumber>,
     /// Of a persistent collective one, what ranks come together on when they start it.
     pub started_on: Option<CommKey>,
+    /// Of a receive of a message that a matched probe has taken, the begin of the probe, seconds.
+    pub probed: Option<f64>,
+    /// Whether the program has asked to cancel it.
+    pub is_cancelled: bool,
 }
+
+impl Operation {
+    /// When the message of a receive could first go to it, seconds.
+    pub(super) fn posted(&self) -> f64 {
+        self.probed.unwrap_or(self.place.start)
+    }
+}
+
+/// A message that a matched probe has taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProbedMessage {
+    /// The message: of a known sender and with a known tag, as far as the trace tells.
+    pub asked: AskedMessage,
+    /// Begin of the probe, seconds.
+    pub start: f64,
+}
+
+/// Receives of a process that are kept which the program has freed before they were complete.
+const MAX_FREED: usize = 1 << 16;
 
 /// A process as far as its calls have been looked at.
 #[derive(Debug)]
@@ -39,8 +62,10 @@ pub struct ProcessState {
     requests: OutstandingRequests<Operation>,
     /// Objects that are there: where the first of a handle was made, and how many have the handle.
     objects: Map<(ObjectKind, u64), (CallPlace, u64)>,
-    /// Communicators of messages that were taken out of matching.
-    matched: Map<u64, CommKey>,
+    /// By handle, messages that matched probes have taken and that no receive has got.
+    matched: Map<u64, ProbedMessage>,
+    /// Receives that the program has freed before they were complete: they receive all the same.
+    freed: Vec<Operation>,
     /// Files and windows: the communicator that their collective calls are matched on.
     shared: Map<(ObjectKind, u64), CommKey>,
     /// By communicator, files and windows made on it.
@@ -62,6 +87,7 @@ impl ProcessState {
             requests: OutstandingRequests::default(),
             objects: Map::default(),
             matched: Map::default(),
+            freed: Vec::new(),
             shared: Map::default(),
             made_on: Map::default(),
             has_finalized: false,
@@ -114,6 +140,7 @@ impl ProcessState {
                 .requests
                 .start(request, request_call(call), |operation| {
                     operation.place = call.place;
+                    operation.is_cancelled = false;
                     operation.collective = collective.or(operation.collective);
                 });
             if let Some(operation) = started {
@@ -121,6 +148,10 @@ impl ProcessState {
             }
         }
         self.complete(call, pass);
+        if let Some(request) = call.cancels {
+            let cancel = |operation: &mut Operation| operation.is_cancelled = true;
+            self.requests.change(request, request_call(call), cancel);
+        }
         if let Some((kind, handle)) = call.frees {
             self.free(call, kind, handle, pass);
         }
@@ -169,11 +200,7 @@ impl ProcessState {
         let matched = call
             .message
             .and_then(|message| self.matched.remove(&message));
-        let asked = call.receive.map(|asked| AskedMessage {
-            comm: matched.unwrap_or(asked.comm),
-            ..asked
-        });
-        if let Some(asked) = asked {
+        if let Some(asked) = call.receive.map(|asked| received(asked, matched)) {
             self.receive(call.place, asked, call.status, !call.worked(), pass);
         }
     }
@@ -323,7 +350,22 @@ impl ProcessState {
         if call.function.class == Class::Probe
             && let (Some(message), Some(comm)) = (call.message, call.comm)
         {
-            self.matched.insert(message, comm);
+            let asked = call.receive.unwrap_or(AskedMessage {
+                comm,
+                peer: Peer::Anybody,
+                tag: None,
+                bytes: None,
+            });
+            let asked = match call.status {
+                Some(status) if status.source >= 0 => AskedMessage {
+                    peer: Peer::Rank(status.source),
+                    tag: Some(status.tag),
+                    ..asked
+                },
+                _ => asked,
+            };
+            let start = call.place.start;
+            self.matched.insert(message, ProbedMessage { asked, start });
         }
     }
 
@@ -341,14 +383,13 @@ impl ProcessState {
             made: call.place,
             place: call.place,
             send: call.send,
-            receive: call.receive.map(|asked| AskedMessage {
-                comm: matched.unwrap_or(asked.comm),
-                ..asked
-            }),
+            receive: call.receive.map(|asked| received(asked, matched)),
             is_buffered: is_buffered(call.function),
             is_synchronous: call.function.name.to_ascii_lowercase().contains("ssend"),
             collective,
             started_on: None,
+            probed: matched.map(|message| message.start),
+            is_cancelled: false,
         };
         let handle_use = match call.function.class {
             Class::SendInit
@@ -403,11 +444,15 @@ impl ProcessState {
             let freed = self.requests.free(handle, request_call(call));
             // It may still receive.
             if is_active
-                && let Some(asked) = freed.and_then(|operation| operation.receive)
+                && let Some(operation) = freed
+                && let Some(asked) = operation.receive
                 && asked.peer != Peer::Nobody
             {
                 let comm = pass.channel_of(asked.comm);
                 pass.messages.add_unknown_receive(comm, self.rank);
+                if !operation.is_cancelled && self.freed.len() < MAX_FREED {
+                    self.freed.push(operation);
+                }
             }
             return;
         }
@@ -423,6 +468,16 @@ impl ProcessState {
     /// The operation of a request that a call waits for.
     pub(super) fn operation(&self, request: u64) -> Option<Operation> {
         self.requests.current(request)
+    }
+
+    /// Receives that the program has freed before they were complete.
+    pub(super) fn freed_receives(&self) -> &[Operation] {
+        &self.freed
+    }
+
+    /// Messages that matched probes have taken and that no receive has got, in no order.
+    pub(super) fn probed_messages(&self) -> impl Iterator<Item = ProbedMessage> {
+        self.matched.values().copied()
     }
 
     /// Operations that are not complete, in no order.
@@ -458,6 +513,14 @@ impl ProcessState {
 /// Whether a function sends from a buffer of the program (MPI_Bsend and its kind).
 pub(super) fn is_buffered(function: &Function) -> bool {
     function.name.to_ascii_lowercase().contains("bsend")
+}
+
+/// What a call receives that asks for this, if a matched probe has taken the message before.
+fn received(asked: AskedMessage, matched: Option<ProbedMessage>) -> AskedMessage {
+    matched.map_or(asked, |message| AskedMessage {
+        bytes: asked.bytes,
+        ..message.asked
+    })
 }
 
 /// The call as requests see it, in nanoseconds.

@@ -5,7 +5,7 @@ use super::collective::{Arrival, OperationNumber};
 use super::deadlock::WaitsFor;
 use super::pass::CorrectnessPass;
 use super::posted::PostedReceive;
-use super::process::{self, ProcessState, is_buffered};
+use super::process::{self, ProbedMessage, ProcessState, is_buffered};
 use super::role::waits_for_other_side;
 use wrappers::{Class, Function};
 
@@ -24,16 +24,27 @@ impl CorrectnessPass {
         }
     }
 
-    /// Notes the receives that a process has begun with requests, once.
+    /// Notes the receives that a process has begun with requests, and the messages that its matched probes have taken, once.
     fn post(&mut self, process: &ProcessState) {
         if self.posted.contains_key(&process.rank()) {
             return;
         }
         let operations = process.operations();
-        let mut posted: Vec<PostedReceive> = operations
-            .iter()
-            .filter_map(|one| self.posted_receive(one.receive?, one.place.start))
+        let receives = operations.iter().chain(process.freed_receives());
+        let mut posted: Vec<PostedReceive> = receives
+            .filter_map(|one| self.posted_receive(one.receive?, one.posted()))
             .collect();
+        for ProbedMessage { asked, start } in process.probed_messages() {
+            // Of a message whose sender or tag is not known, nobody knows which one is taken.
+            if let (Peer::Rank(_), Some(_)) = (asked.peer, asked.tag)
+                && let Some(taken) = self.posted_receive(asked, start)
+            {
+                posted.push(PostedReceive {
+                    is_probe: true,
+                    ..taken
+                });
+            }
+        }
         posted.sort_by(|a, b| a.posted.total_cmp(&b.posted));
         self.posted.insert(process.rank(), posted);
     }
@@ -50,6 +61,7 @@ impl CorrectnessPass {
                 from,
                 tag,
                 posted,
+                is_probe: false,
             }),
             _ => None,
         }
@@ -162,9 +174,8 @@ impl CorrectnessPass {
     fn wait_of(&self, operation: &process::Operation) -> WaitsFor {
         let send = operation.send.filter(|_| !operation.is_buffered);
         let send = send.map(|asked| self.wait_of_send(asked, false));
-        let start = operation.place.start;
         let receive = operation.receive;
-        let receive = receive.map(|asked| self.wait_of_receive(asked, start));
+        let receive = receive.map(|asked| self.wait_of_receive(asked, operation.posted()));
         match operation.collective {
             Some(own) => self.wait_of_collective(own, operation.made.function),
             None => both_ways(send, receive),

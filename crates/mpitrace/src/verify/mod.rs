@@ -1,6 +1,7 @@
 //! `mpitrace verify`: whether a program is correct, as far as its calls tell.
 
 mod blocks;
+mod calls;
 mod dumpi;
 mod error_names;
 mod exchanged_bytes;

@@ -5,6 +5,7 @@ mod counted_only;
 mod ended_receives;
 mod intercommunicators;
 mod nobody;
+mod probed;
 mod requests_at_end;
 mod unknown;
 mod waits_at_end;
