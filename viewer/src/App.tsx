@@ -23,7 +23,7 @@ import { Statistics } from "./panels/Statistics";
 import { Summary } from "./panels/Summary";
 import { reopen } from "./reopen";
 import {
-  area, change, gone, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, SHUT, trouble, type PanelName,
+  area, change, gone, isDark, isNarrow, isUnknownHere, legendTab, meta, PANELS, rested, restedSpan, said, SHUT, trouble, type PanelName,
 } from "./state";
 import { shownTimelines } from "./timeline/now";
 import { encode } from "./url";
@@ -48,6 +48,8 @@ export function App() {
   }, []);
   const low = useSignal(stored("bottom", HEIGHT));
   const isSide = useSignal(true);
+  // What the page has shown before stays.
+  if (isUnknownHere.value && meta.value === null) return <NotLoggedIn />;
   const isShut = rested.value.panel === SHUT && !(isNarrow.value && legendTab.value);
   return (
     <div class={`app${isSide.value ? "" : " no-side"}`} style={{ "--bottom": isShut ? "auto" : `${Math.round(low.value * 1000) / 10}%` }}>
@@ -72,6 +74,17 @@ export function App() {
       <div class="said" role="status" aria-live="polite">{short(said.value, 500)}</div>
       <Dialogs />
     </div>
+  );
+}
+
+/** What stands in place of everything where the server does not know this browser. */
+function NotLoggedIn() {
+  return (
+    <main class="start">
+      <h1>mpitrace view</h1>
+      <p role="alert">Not logged in: open the address that <code>mpitrace view</code> has printed, with all that is behind its <code>#</code>.</p>
+      <p class="faint">The address is another one each time that the command is started. Whoever does not have it sees nothing of a trace.</p>
+    </main>
   );
 }
 

@@ -128,10 +128,13 @@ export function current(): DrawableDetail | null {
 }
 
 async function get<T>(route: string, values: Record<string, string | number | null>): Promise<T | null> {
+  const { trace, timelines } = view.peek();
   try {
-    return await askShared<T | null>(view.peek().trace, question(route, { ...values, timelines: view.peek().timelines }));
+    const found = await askShared<T | null>(trace, question(route, { ...values, timelines }));
+    // What is in one trace is not in another one that is looked at meanwhile.
+    return view.peek().trace === trace ? found : null;
   } catch (error) {
-    report(error);
+    if (view.peek().trace === trace) report(error);
     return null;
   }
 }

@@ -2,7 +2,7 @@
 // Answers are kept, asked for once at a time and given up when nobody waits for them any more.
 
 import type { DrawableDetail, TraceName, TracesAnswer } from "./answers";
-import { busy, gone, trouble } from "./state";
+import { busy, gone, isUnknownHere, trouble } from "./state";
 import { ownTrace } from "./own";
 
 /** An error that the server answers with: the status of HTTP and a message for the user. */
@@ -81,6 +81,7 @@ export function isAbort(error: unknown): boolean {
 export function report(error: unknown): void {
   // Of a trace that has changed more is told than this.
   if (isAbort(error) || (error instanceof ApiError && error.status === GONE)) return;
+  if (error instanceof ApiError && error.status === 401) isUnknownHere.value = true;
   trouble.value = error instanceof ApiError && error.status === 401
     ? "Not logged in: open the address that mpitrace view has printed, with what is behind its #."
     : error instanceof TypeError ? "mpitrace view does not answer any more: has it been ended?"
@@ -115,9 +116,14 @@ export class Cache<T> {
 
 const answers = new Cache<unknown>(200);
 
-/** Forgets all answers: an index is there now that knows better, or another trace. */
+/** How often answers were forgotten. */
+let forgotten = 0;
+
+/** Forgets all answers, those that are under way, too: an index is there now that knows better, or another trace. */
 export function forget(): void {
+  forgotten++;
   answers.clear();
+  pending.clear();
 }
 
 /** A question that is under way, and how many wait for its answer. */
@@ -144,9 +150,10 @@ function join(key: string, trace: number, asked: string): Pending {
     return known;
   }
   const stop = new AbortController();
+  const age = forgotten;
   const answer = askJson<unknown>(trace, asked, stop.signal).then((found) => {
     // What is not exact may be better when it is asked for again.
-    if ((found as { exact?: boolean } | null)?.exact !== false && !stop.signal.aborted) answers.set(key, found);
+    if ((found as { exact?: boolean } | null)?.exact !== false && !stop.signal.aborted && age === forgotten) answers.set(key, found);
     return found;
   }).finally(() => {
     if (pending.get(key) === own) pending.delete(key);

@@ -47,13 +47,17 @@ interface Timelines {
   open: readonly boolean[];
 }
 
-/** The conditions on ranks and thread that timelines [y0, y1) of these have, without headings that are open; none where one of them has no rank. */
+/** The conditions on ranks and threads that timelines [y0, y1) of these have, without headings that are open; none where one of them has no rank. */
 export function linesOf(timelines: Timelines, y0: number, y1: number): string {
   const isIn = <T,>(_: T, timeline: number) => timeline >= y0 && timeline < y1 && !timelines.open[timeline];
-  const [own, threads] = [timelines.ranks.filter(isIn), new Set(timelines.thread.filter(isIn))];
+  const [own, threads] = [timelines.ranks.filter(isIn), timelines.thread.filter(isIn)];
   if (own.length === 0 || own.includes("")) return "";
-  const [first = -1] = threads;
-  return ` rank:${numbersText(own.flatMap(numbersOf))}${threads.size === 1 && first >= 0 ? ` thread:${first}` : ""}`;
+  // Of each rank the threads that are meant: one condition says it where they are the same ones of all.
+  const ofRank = new Map<string, number[]>();
+  own.forEach((rank, nth) => void ofRank.set(rank, [...(ofRank.get(rank) ?? []), threads[nth] ?? -1]));
+  const lists = new Set([...ofRank.values()].map(numbersText));
+  const [list = ""] = lists;
+  return ` rank:${numbersText(own.flatMap(numbersOf))}${lists.size === 1 && threads.every((thread) => thread >= 0) ? ` thread:${list}` : ""}`;
 }
 
 /** The brush that a search was made of, or null. */

@@ -73,6 +73,8 @@ let complaint = "";
 
 async function search(dir: 1 | -1, from: string | number): Promise<void> {
   const { query, trace, timelines } = view.peek();
+  // An answer that comes when something else is looked for, or looked at, is of no use any more.
+  const isWanted = () => view.peek().query === query && view.peek().trace === trace;
   if (query.trim() === "") {
     document.getElementById("search")?.focus();
     return say("nothing is searched for yet");
@@ -82,6 +84,7 @@ async function search(dir: 1 | -1, from: string | number): Promise<void> {
     let at: string | number | null = from;
     for (let turn = 0; turn < MOST_TURNS && at !== null; turn++) {
       const answer: SearchAnswer = await askJson<SearchAnswer>(trace, question("search", { q: query, from: at, dir, timelines }));
+      if (!isWanted()) return;
       keepDetail(trace, timelines, answer.hit);
       if (answer.hit) {
         select(answer.hit);
@@ -93,6 +96,7 @@ async function search(dir: 1 | -1, from: string | number): Promise<void> {
     say(`no hit of ${query}`);
     wrong.value = "no hit";
   } catch (error) {
+    if (!isWanted()) return;
     if (error instanceof ApiError && error.status === 400) refuse(query, error.message);
     else report(error);
   } finally {

@@ -6,7 +6,7 @@ import type { DrawableDetail, TimelinesAnswer } from "./answers";
 import { fullLabel } from "./labels";
 import { depthsToAsk, FIRST_DEPTHS } from "./levels";
 import { item } from "./spec";
-import { change, layout, meta, say, view } from "./state";
+import { change, layout, say, serverMeta, view } from "./state";
 
 const map = computed(() => item(view.value.timelines, "map"));
 const key = computed(() => view.value.full);
@@ -74,7 +74,7 @@ export function learnDepths(used: number, asked: number): void {
 
 /** Where a drawable of these timelines is drawn: on the timeline of its call depth. */
 export function placed(detail: DrawableDetail): DrawableDetail {
-  const hidden = new Set(view.peek().hide.map((kind) => meta.peek()?.categories[kind]?.name));
+  const hidden = new Set(view.peek().hide.map((kind) => serverMeta.peek()?.categories[kind]?.name));
   const depth = detail.parents.filter(({ name }) => !hidden.has(name)).length;
   const level = Math.min(depth, depths.peek().asked - 1);
   return { ...detail, timeline: detail.timeline < 0 ? -1 : detail.timeline + level, depth: depth - level };

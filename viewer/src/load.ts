@@ -3,13 +3,15 @@
 import { effect, untracked } from "@preact/signals";
 import { ApiError, Asker, askJson, askReference, askReopened, forget, question, report, traceNames } from "./api";
 import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
-import { loadOther, names } from "./compare";
+import { stretch } from "./axis";
+import { loadOther, names, other } from "./compare";
 import { count } from "./finding";
 import { followTracks } from "./followTracks";
 import { loadFull } from "./full";
+import { ownTrace } from "./own";
 import { showInstead } from "./reopen";
 import {
-  START, area, change, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, trouble, unavailable,
+  START, area, bounds, change, counted, hitBins, meta, noSummary, otherReach, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, trouble, unavailable,
   view, waits, wholeTracks,
 } from "./state";
 
@@ -24,11 +26,13 @@ async function loadMeta(trace: number): Promise<void> {
     if (view.peek().trace !== trace) return;
     const before = serverMeta.peek();
     if (before && (before.index.state !== found.index.state || before.index.counted !== found.index.counted)) forget();
+    known = trace;
     serverMeta.value = found;
     document.title = `${found.name} – mpitrace view`;
     const isCountedLater = found.index.state === "ready" && !found.index.counted && (waits.peek()?.state ?? "pending") === "pending";
     if (found.index.state === "building" || isCountedLater) window.setTimeout(() => void loadMeta(trace), AGAIN);
   } catch (error) {
+    if (view.peek().trace !== trace) return;
     report(error);
     unavailable.value = error instanceof Error ? error.message : String(error);
   }
@@ -95,6 +99,23 @@ function showKnownTrace(): void {
   });
 }
 
+/** The trace that the page knows begin and end of. */
+let known = -1;
+
+/** A link may be of another run, and of a time that this one did not last: then all of the trace is shown, and why. */
+function showKnownWindow(): void {
+  effect(() => {
+    const [whole, { trace, t0, t1, align }] = [bounds.value, view.value];
+    // Where another trace is laid beside this one, what is seen of it may be what the link is about.
+    const isUnsettled = !whole || trace !== known || (names.value.length === 0 && !ownTrace()) || align !== "" || (other.value !== null && otherReach.value === null);
+    if (isUnsettled || Number.isNaN(t0) || (t0 <= whole.t1 && t1 >= whole.t0)) return;
+    untracked(() => {
+      change({ t0: whole.t0, t1: whole.t1 });
+      report(new Error(`The link is of ${stretch(t0, t1)}, where the trace has nothing. This is all of it.`));
+    });
+  });
+}
+
 /** Asks which traces there are, before anything else where the address names one by its number. */
 export async function loadNames(): Promise<void> {
   const asked = traceNames().then((all) => void (names.value = all)).catch(report);
@@ -104,6 +125,7 @@ export async function loadNames(): Promise<void> {
 /** The address names fewer things than `view`: one effect for each part of it that something is asked for. */
 export function load(): void {
   showKnownTrace();
+  showKnownWindow();
   let trace = -1;
   effect(() => {
     if (view.value.trace === trace) return;

@@ -93,6 +93,8 @@ export const area = signal({ width: 0, height: 0 });
 export const said = signal("");
 /** What went wrong last, shown until dismissed. */
 export const trouble = signal("");
+/** Whether the server does not know this browser: it was not given the token. */
+export const isUnknownHere = signal(false);
 /** How many requests are under way. */
 export const busy = signal(0);
 /** Dark or light, after the option and what the system prefers. */
@@ -225,9 +227,11 @@ export function redo(): void {
 function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
+  // Kinds, timelines and drawables of another trace have other numbers: what the reader made of them is of that trace.
+  const { own, names, notes, pins } = found.trace === now.trace ? now : found;
   show({
-    ...found, align: now.align, nth: now.nth, stretch: now.stretch, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, sums: now.sums,
-    notes: now.notes, pins: now.pins,
+    ...found, align: now.align, nth: now.nth, stretch: now.stretch, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, theme: now.theme, query: now.query, sums: now.sums,
+    own, names, notes, pins,
   });
   historyChanges.value++;
 }

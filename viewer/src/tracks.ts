@@ -87,6 +87,13 @@ function sumAt(parts: readonly TrackPart[], column: number): number {
   return parts.reduce((sum, { values }) => sum + (values[column] ?? 0), 0);
 }
 
+/** The parts of [from, to) that do not lie in a gap. */
+export function outside(from: number, to: number, gap: readonly [number, number] | null): [number, number][] {
+  if (!gap || gap[1] <= from || gap[0] >= to) return [[from, to]];
+  const parts: [number, number][] = [[from, gap[0]], [gap[1], to]];
+  return parts.filter(([begin, end]) => end > begin);
+}
+
 /** The column of a time, or −1 outside of the window of an answer. */
 export function columnAt(t: number, { t0, t1, columns }: Pick<TracksAnswer, "t0" | "t1" | "columns">): number {
   if (!(t >= t0 && t <= t1)) return -1;
@@ -141,10 +148,17 @@ export function wordsAt({ name, parts, isExact }: Track, column: number, ranks: 
   return `${isExact ? "" : "≈ "}${words(name, parts.map((part) => [part.name, part.values[column] ?? 0]), ranks, isShort)}`;
 }
 
-/** The means of a track over its window. */
-export function meanWords({ name, parts, isExact }: Track, ranks: number): string {
-  const mean = ({ values }: TrackPart) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-  return `${isExact ? "" : "≈ "}${words(name, parts.map((part) => [part.name, mean(part)]), ranks, true)}`;
+/** What is said of a time at which there is no trace. */
+export const NO_TRACE = "outside of the trace";
+
+/** The means of a track over the part of its window in which there is a trace, `whole`. */
+export function meanWords({ name, parts, isExact }: Track, { t0, t1, columns, ranks }: Pick<TracksAnswer, "t0" | "t1" | "columns" | "ranks">, whole: { t0: number; t1: number }): string {
+  const room = Math.min(t1, whole.t1) - Math.max(t0, whole.t0);
+  if (room < 0) return NO_TRACE;
+  // Where there is no trace, all values are 0.
+  const part = room > 0 ? room / (t1 - t0) : 1;
+  const mean = ({ values }: TrackPart) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, columns) / part;
+  return `${isExact ? "" : "≈ "}${words(name, parts.map((one) => [one.name, mean(one)]), ranks, true)}`;
 }
 
 /** What the full height of a track stands for. */

@@ -44,7 +44,9 @@ export function Listing({ name, values, first, noun = "drawable", more = SAID }:
   const asked = question("events", { ...values, sort: order });
   const { trace } = rested.value;
   const isKnown = meta.value !== null;
-  const isNew = list.asked !== asked;
+  // The same question about another trace has another answer.
+  const about = `${trace}/${asked}`;
+  const isNew = list.asked !== about;
   const from = isNew ? 0 : end;
   useEffect(() => {
     if (!isKnown || (!isNew && from < list.events.length)) return;
@@ -54,7 +56,7 @@ export function Listing({ name, values, first, noun = "drawable", more = SAID }:
         const found = await askJson<EventsAnswer>(trace, `${asked}&offset=${from}&limit=${PART}`, stop.signal);
         setError(null);
         setEnd(from);
-        setList((last) => ({ events: from === 0 ? eventsOf(found) : [...last.events, ...eventsOf(found)], total: found.total, exact: found.exact, asked }));
+        setList((last) => ({ events: from === 0 ? eventsOf(found) : [...last.events, ...eventsOf(found)], total: found.total, exact: found.exact, asked: about }));
       } catch (error) {
         if (!isAbort(error)) setError({ text: error instanceof Error ? error.message : String(error), isTooMuch: error instanceof ApiError && error.status === 413 });
       }

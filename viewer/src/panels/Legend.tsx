@@ -121,7 +121,7 @@ export function Legend() {
       <div class="legend-foot">
         <label>
           <span title="Where many states share a pixel">Dense parts</span>
-          <select aria-label="What is shown where many share a pixel" value={mode} onChange={(event) => change({ mode: event.currentTarget.value as Mode, ...(event.currentTarget.value === "heat" && heat < 0 ? { heat: kinds[0] ?? 0 } : {}) })}>
+          <select aria-label="What is shown where many share a pixel" value={mode} onChange={(event) => change({ mode: event.currentTarget.value as Mode, ...(event.currentTarget.value === "heat" && heat < 0 ? { heat: kinds.find((kind) => categories[kind]?.topology === "state") ?? 0 } : {}) })}>
             {MODES.map((one) => <option key={one} value={one}>{MODE_NAMES[one]}</option>)}
           </select>
         </label>

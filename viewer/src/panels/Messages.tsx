@@ -9,7 +9,7 @@ import { bytes, duration } from "../axis";
 import { css, mix } from "../color";
 import { fullLabel } from "../labels";
 import { listOf, withItem } from "../spec";
-import { layout, meta, rested, say, timelineCount, view } from "../state";
+import { layout, meta, NOT_A_CLUSTER, rested, say, timelineCount, view } from "../state";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
@@ -54,6 +54,7 @@ function Part({ counted, all, isExact }: { counted: number; all: number; isExact
 function show(from: number, to: number): void {
   const [sender, receiver] = [layout.peek()?.key[from], layout.peek()?.key[to]];
   if (sender === undefined || receiver === undefined) return;
+  if (sender === "" || receiver === "") return say(NOT_A_CLUSTER);
   chosen.value = { from: sender, to: receiver };
   setTimelines(withItem(view.peek().timelines, "pin", listOf([...new Set([sender, receiver])])), { arrows: "all", top: 0 });
 }

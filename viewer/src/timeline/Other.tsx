@@ -24,9 +24,9 @@ export function Other() {
 
 /** Shows the other trace alone, or first, as far as that can be taken over. */
 function toFirst(number: number): void {
-  const { theme, palette, trace, panel, align, nth, stretch } = view.peek();
+  const { theme, palette, trace, panel, tracks, align, nth, stretch } = view.peek();
   const { t0, t1 } = otherWindow();
-  change({ ...START, theme, palette, panel, align, nth, stretch, t0, t1, trace: number, other: trace });
+  change({ ...START, theme, palette, panel, tracks, align, nth, stretch, t0, t1, trace: number, other: trace });
   focusTimelines();
 }
 

@@ -10,8 +10,8 @@ import { css, mix } from "../color";
 import { otherTracks } from "../compare";
 import { xOf, timeAt, type Extent, type View } from "../geometry";
 import type { Palette } from "../palette";
-import { cursor, isMoving, pointerTime, shownTracks, tracks, view, waits, wholeTracks } from "../state";
-import { columnAt, columnLength, meanWords, titleOf, topOf, TRACK_HEIGHT, trackOf, wordsAt, type Track } from "../tracks";
+import { cursor, isMoving, meta, pointerTime, shownTracks, tracks, view, waits, wholeTracks } from "../state";
+import { columnAt, columnLength, meanWords, NO_TRACE, outside, titleOf, topOf, TRACK_HEIGHT, trackOf, wordsAt, type Track } from "../tracks";
 import { extent, now } from "./now";
 import { colors } from "./stage";
 
@@ -22,6 +22,8 @@ const FREE = 3;
 export interface TracksSource {
   /** What the canvas is called. */
   id: string;
+  /** Begin and end of the trace, seconds. */
+  trace: ReadonlySignal<{ t0: number; t1: number } | null>;
   /** Name of the trace, where that is not clear. */
   name: ReadonlySignal<string>;
   /** Names of the tracks that are shown. */
@@ -43,7 +45,7 @@ export interface TracksSource {
 
 /** The tracks of the page. */
 export const ownTracks: TracksSource = {
-  id: "tracks", name: computed(() => ""), shown: shownTracks, answer: tracks, whole: wholeTracks, beside: otherTracks, window: now, extent, look: colors, waits,
+  id: "tracks", trace: meta, name: computed(() => ""), shown: shownTracks, answer: tracks, whole: wholeTracks, beside: otherTracks, window: now, extent, look: colors, waits,
   pointer: pointerTime, reading: computed(() => pointerTime.value ?? cursor.value?.t ?? null), range: computed(() => view.value.range),
 };
 
@@ -102,8 +104,19 @@ function useMeans(of: TracksSource) {
     const answer = of.answer.value;
     if (!answer) return "";
     const found = tracksOf(of, answer);
-    return found.map((track) => track && `${titleOf(track.name)[0]}: ${meanWords(track, answer.ranks)} in the mean`).filter(Boolean).join("; ");
+    return found.map((track) => track && `${titleOf(track.name)[0]}: ${meanWords(track, answer, of.trace.value ?? answer)} in the mean`).filter(Boolean).join("; ");
   });
+}
+
+/** Whether there is a trace at a time. */
+function isInside({ trace: { value: whole } }: TracksSource, t: number): boolean {
+  return whole === null || (t >= whole.t0 && t <= whole.t1);
+}
+
+/** The means of a track, as they stand beside it. */
+function meanOf(track: Track, answer: TracksAnswer, { trace: { value: whole } }: TracksSource): string {
+  const text = meanWords(track, answer, whole ?? answer);
+  return text === NO_TRACE ? text : `mean ${text}`;
 }
 
 /** Why there is nothing to be seen; empty if there is. */
@@ -130,8 +143,8 @@ export function TrackLabels({ of }: { of: TracksSource }) {
           <div key={name} class="track-label" style={{ height: `${TRACK_HEIGHT}px` }} title={hint}>
             <div><span class="track-name">{title}</span><span class="track-top">{track ? topOf(track) : ""}</span></div>
             <div class="faint track-value" data-track={name}>
-              {!track || !answer ? missing(answer) : column >= 0 ? wordsAt(track, column, answer.ranks, true) : track.top === 0 ? "nothing in this window"
-                : isUnknown && of.waits.value?.state === "pending" ? "who waits: when the trace has been read" : `mean ${meanWords(track, answer.ranks)}`}
+              {!track || !answer ? missing(answer) : t !== null && column >= 0 && !isInside(of, t) ? NO_TRACE : column >= 0 ? wordsAt(track, column, answer.ranks, true) : track.top === 0 ? "nothing in this window"
+                : isUnknown && of.waits.value?.state === "pending" ? "who waits: when the trace has been read" : meanOf(track, answer, of)}
             </div>
           </div>
         );
@@ -152,7 +165,7 @@ function TrackTip({ of, x, nth }: { of: TracksSource; x: number; nth: number }) 
   const side = x > all.width / 2 ? { right: `${all.width - x + 14}px` } : { left: `${x + 14}px` };
   return (
     <div class="timeline-tip" role="tooltip" style={{ ...side, top: `${(nth + 1) * TRACK_HEIGHT + 2}px` }}>
-      <div><b>{wordsAt(track, column, answer.ranks)}</b></div>
+      <div><b>{isInside(of, t) ? wordsAt(track, column, answer.ranks) : NO_TRACE}</b></div>
       <div class="faint">{titleOf(track.name)[1]}</div>
       <div class="faint">{instant(t, answer.t1 - answer.t0)}, mean of {columnLength(answer)}</div>
     </div>
@@ -211,11 +224,14 @@ function drawTrack(
     for (let column = first; column < behind; column++) {
       const value = values[column] ?? 0;
       const [from, to] = [t0 + column * length, t0 + (column + 1) * length];
-      if (value <= 0 || (gap && from >= gap[0] && to <= gap[1])) continue;
-      const [low, x] = [below[column - first] ?? 0, xOf(from, shown, all)];
+      if (value <= 0) continue;
+      const low = below[column - first] ?? 0;
       // What is there is seen, however little it is.
       const high = Math.max(value * scale, low === 0 ? 0.75 : 0);
-      context.rect(x, bottom - low - high, xOf(to, shown, all) - x + 0.3, high);
+      for (const [begin, end] of outside(from, to, gap)) {
+        const x = xOf(begin, shown, all);
+        context.rect(x, bottom - low - high, xOf(end, shown, all) - x + (end === to ? 0.3 : 0), high);
+      }
       below[column - first] = low + high;
     }
     context.fill();

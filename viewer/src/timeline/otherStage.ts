@@ -7,6 +7,7 @@ import {
   alignment, otherKnown, otherMeta, otherShownTracks, otherTimelines, otherTracks, otherWaits, otherWholeTracks, scaleBelow,
 } from "../compare";
 import { blockOf, clamp, seen, type Extent, type View as Window } from "../geometry";
+import { LEAST_STACK } from "../painter";
 import { palette } from "../palette";
 import { isDark, meta, numbersText, pointerTime, serverMeta, serverTimelines, tracks, view } from "../state";
 import { MOST_STATES, type Lower } from "./lowerStage";
@@ -36,7 +37,8 @@ const paletteName = computed(() => view.value.palette);
 /** States of the same name have the colour that they have in the first trace. */
 const otherColors = computed(() => {
   const [about, first] = [otherMeta.value, colors.value];
-  const known = new Map((serverMeta.value?.categories ?? []).map(({ name }, kind) => [name, first.fill[kind] ?? 0]));
+  const known = new Map((serverMeta.value?.categories ?? []).flatMap(({ name, topology }, kind) =>
+    (topology === "state" ? [[name, first.fill[kind] ?? 0] as const] : [])));
   const own = new Map((about?.categories ?? []).flatMap(({ name, topology }, kind) =>
     (topology === "state" && known.has(name) ? [[kind, known.get(name)!] as const] : [])));
   return palette(about?.categories ?? [], paletteName.value, isDark.value ? "dark" : "light", false, own);
@@ -88,7 +90,7 @@ function otherRange(): Marks["range"] {
 
 /** The tracks of the other trace: those that the first one shows, read at the time that lies below the pointer or the cursor. */
 export const otherTracksSource: TracksSource = {
-  id: "other-tracks", name: computed(() => otherMeta.value?.name ?? ""), shown: otherShownTracks, answer: otherTracks, whole: otherWholeTracks, beside: tracks,
+  id: "other-tracks", trace: otherMeta, name: computed(() => otherMeta.value?.name ?? ""), shown: otherShownTracks, answer: otherTracks, whole: otherWholeTracks, beside: tracks,
   window: computed(otherWindow), extent: computed(otherExtent), look: otherColors, waits: otherWaits,
   pointer: computed(() => below(pointerTime.value)), reading: computed(() => below(ownTracks.reading.value)), range: otherTimes,
 };
@@ -114,7 +116,7 @@ export function otherTrace(trace: number): Lower {
       return {
         trace, timelines: "", block, t0: shown.t0, t1: shown.t1, width: Math.round(all.width),
         y0: block > 1 ? Math.floor(inBlocks(first)) : first, y1: block > 1 ? Math.ceil(inBlocks(last)) : last,
-        hide: numbersText(same(hide)), look, mode: look, arrows: arrows === "sel" ? "none" : arrows, most: MOST_STATES, query: "",
+        hide: numbersText(same(hide)), mode: mode === "dominant" && shown.timelineHeight >= LEAST_STACK ? "stack" : look, look, arrows: arrows === "sel" ? "none" : arrows, most: MOST_STATES, query: "",
       };
     },
   };

@@ -62,6 +62,8 @@ export class Stage {
   private pins: DrawableDetail[] = [];
   /** How often the pins were asked for: an answer that another question has overtaken is not taken. */
   private asksOfPins = 0;
+  /** The last click, until it has chosen: clicks choose in their order, whichever is answered first. */
+  private clicking = Promise.resolve();
   private flags: Flag[] = [];
   /** Called after a frame was drawn: for measurements. */
   onDrawn: ((isSettled: boolean) => void) | null = null;
@@ -431,7 +433,7 @@ export class Stage {
         return;
       }
       case "click":
-        void this.click(command.x, command.y, command.extend, command.add);
+        this.clicking = this.click(command.x, command.y, command.extend, command.add, this.clicking);
         return;
       case "cancel":
         isSelecting.value = false;
@@ -483,14 +485,16 @@ export class Stage {
     return ask(timeAt(x, window, all), timeline, pixel / 2, hide);
   }
 
-  private async click(x: number, y: number, extend: boolean, add: boolean): Promise<void> {
+  private async click(x: number, y: number, extend: boolean, add: boolean, before: Promise<void>): Promise<void> {
     const all = extent.peek();
     const timeline = timelineAt(y, now.peek(), all);
     const t = timeAt(x, now.peek(), all);
     const last = selected.peek().at(-1);
     this.canvas.focus({ preventScroll: true });
+    const { trace } = view.peek();
     try {
-      const found = await this.find(x, y);
+      const [found] = await Promise.all([this.find(x, y), before]);
+      if (view.peek().trace !== trace) return;
       if (extend && (last || cursor.peek())) {
         const [from, fromTimeline] = last ? [last.t0, last.timeline] : [cursor.peek()?.t ?? t, cursor.peek()?.timeline ?? timeline];
         const upTo = found && found.topology === "state" ? [found.t0, found.t1] : [t];
@@ -512,7 +516,7 @@ export class Stage {
       }
       if (timeline >= 0) cursor.value = { timeline: found && found.timeline >= 0 ? found.timeline : timeline, t };
     } catch (error) {
-      if (!isAbort(error)) report(error);
+      if (view.peek().trace === trace && !isAbort(error)) report(error);
     }
   }
 

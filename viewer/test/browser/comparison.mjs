@@ -50,6 +50,21 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     await page.close();
   });
 
+  test("both traces are drawn in the same way: shares in high timelines, not in low ones", async () => {
+    for (const [height, wanted] of [[40, "stack"], [12, "dominant"]]) {
+      const page = await Page.open(chrome, twoAddress, "with=1&height=20");
+      const modes = [new Set(), new Set()];
+      page.own.on("request", (request) => {
+        const [, trace, mode] = /\/t\/(\d)\/picture\?.*\bmode=(\w+)/.exec(request.url()) ?? [];
+        if (mode) modes[Number(trace)].add(mode);
+      });
+      await page.look(`with=1&height=${height}&t=0.02~0.03`);
+      await drawn(page);
+      assert.deepEqual(modes.map((of) => [...of]), [[wanted], [wanted]], `${height} pixels`);
+      await page.close();
+    }
+  });
+
   test("what changed is told as the command tells it, in a sentence and in tables; axe finds nothing", async () => {
     for (const theme of ["light", "dark"]) {
       const page = await Page.open(chrome, twoAddress, `theme=${theme}&panel=compare`);
@@ -190,7 +205,8 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     await page.look(`names=${above}:receives&mode=heat:${above}`);
     await last(`heat:${below}`, "");
     assert.equal(await page.own.locator(".lacking").count(), 0);
-    await page.look(`names=${above}:receives&hide=${above}`);
+    // Too low for shares.
+    await page.look(`names=${above}:receives&hide=${above}&height=12`);
     await last("dominant", String(below));
     await page.look(`theme=light&arrows=none&mode=heat:${lacked}`);
     await page.own.locator(".lacking", { hasText: "has no assemble" }).waitFor();

@@ -7,6 +7,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { access } from "./access.mjs";
+import { across } from "./across.mjs";
 import { alignment } from "./alignment.mjs";
 import { causes } from "./causes.mjs";
 import { comparison } from "./comparison.mjs";
@@ -44,6 +45,7 @@ full(chrome, known);
 file(chrome, known);
 sums(chrome, known);
 access(chrome, known);
+across(chrome, known);
 requests(chrome, known);
 const isRight = await runAll(process.argv.slice(2));
 await chrome.close();

@@ -101,6 +101,34 @@ export function tracks(chrome, { address, lateAddress, stepsAddress, twoAddress 
     await steps.close();
   });
 
+  test("tracks of a close window are those that its link shows in a page opened anew", async () => {
+    // All ranks leave MPI_Allreduce at 5 ms, within a column of the tracks of the whole trace: in the window they compute.
+    const link = "theme=light&t=0.00501~0.0052";
+    const page = await Page.open(chrome, lateAddress, "theme=light");
+    await page.true("the whole trace", () => document.querySelector('.track-value[data-track="ranks"]')?.textContent.includes("waiting"));
+    await page.look(link);
+    await page.true("the window", () => document.querySelector('.track-value[data-track="ranks"]')?.textContent === "mean 0 waiting, 0 in MPI, 4 computing");
+    await page.rest();
+    const colors = await page.own.evaluate(() => {
+      const canvas = document.getElementById("tracks");
+      const { data } = canvas.getContext("2d").getImageData(0, canvas.height - 4, canvas.width, 1);
+      return [...new Set(new Uint32Array(data.buffer))].length;
+    });
+    assert.equal(colors, 1);
+    await page.close();
+  });
+
+  test("means are those of the time that a trace has, not of the window beside it", async () => {
+    const page = await Page.open(chrome, lateAddress, "t=0.085~0.095");
+    // From 85 to 92 ms rank 1 waits for rank 3 until 90 ms, and is in MPI_Recv for two more; rank 3 sends for half a millisecond.
+    const { use, columns } = await page.ask("tracks?show=ranks&t0=0.085&t1=0.095&w=1024");
+    const waiting = (use.waiting.reduce((sum, one) => sum + one, 0) / columns) * (10 / 7);
+    await page.true("the mean", (wanted) => document.querySelector('.track-value[data-track="ranks"]')?.textContent.startsWith(`mean ${wanted} waiting`), String(Number(waiting.toPrecision(2))));
+    await point(page, 0.094, 0.085, 0.095);
+    await page.true("beside the trace", () => document.querySelector('.track-value[data-track="ranks"]')?.textContent === "outside of the trace");
+    await page.close();
+  });
+
   test("tracks are chosen in the menu, and the link keeps them", async () => {
     const page = await Page.open(chrome, address);
     await page.own.locator(".menu summary").click();

@@ -12,18 +12,21 @@ test("a brush is a search, and is read back from it", () => {
   const brush = { name: "MPI_Send", from: 1.25 / 1e6, to: 2 / 1e3 };
   assert.equal(queryOf(brush, null), 'category:"MPI_Send" dur>=1.25us dur<2ms');
   assert.equal(queryOf(brush, { t0: 0.5, t1: 2 }), 'category:"MPI_Send" dur>=1.25us dur<2ms t>=0.5 t<2');
-  for (const lines of ["", " rank:0-2,5", " rank:3 thread:1"]) {
+  for (const lines of ["", " rank:0-2,5", " rank:3 thread:1", " rank:3,5 thread:0,2"]) {
     for (const window of [null, { t0: 1e-9, t1: 2.5 }]) assert.deepEqual(brushOf(queryOf(brush, window, lines)), brush);
   }
   for (const name of ['a"b', 'say "hello" now', '"', '""', "a|b*c?d:e>f"]) assert.deepEqual(brushOf(queryOf({ ...brush, name, from: 0 }, null)), { ...brush, name, from: 0 });
   for (const other of ["", "MPI_Send dur>1ms", 'category:"MPI_Send"', 'category:"a" dur>=2ms dur<1ms', 'category:"a" dur>=x dur<y']) assert.equal(brushOf(other), null, other);
 });
 
-test("timelines are searched for by their ranks, and by their thread if all have one", () => {
+test("timelines are searched for by their ranks, and by their threads if all have the same", () => {
   const of = (ranks: string[], thread: number[]) => linesOf({ ranks, thread, open: [false, false, false, true] }, 1, 4);
   assert.equal(of(["0", "1", "2", "3"], [0, 0, 0, 0]), " rank:1,2 thread:0");
   assert.equal(of(["0", "1-2", "5", "6"], [-1, -1, -1, -1]), " rank:1,2,5");
-  assert.equal(of(["0", "1", "1", "2"], [0, 0, 1, 0]), " rank:1");
+  assert.equal(of(["0", "1", "1", "2"], [0, 0, 1, 0]), " rank:1 thread:0,1");
+  const two = (thread: number[]) => linesOf({ ranks: ["4", "4", "7", "7"], thread, open: [false, false, false, false] }, 0, 4);
+  assert.equal(two([0, 1, 0, 1]), " rank:4,7 thread:0,1");
+  assert.equal(two([0, 1, 0, 2]), " rank:4,7");
   assert.equal(of(["0", "1", "", "2"], [0, 0, 0, 0]), "");
 });
 

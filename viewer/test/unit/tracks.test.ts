@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TracksAnswer } from "../../src/answers";
 import { palette } from "../../src/palette";
-import { columnAt, columnsFor, meanWords, shownOf, titleOf, topOf, trackOf, wordsAt } from "../../src/tracks";
+import { columnAt, columnsFor, meanWords, outside, shownOf, titleOf, topOf, trackOf, wordsAt } from "../../src/tracks";
 
 const look = palette([], "class", "light");
 const answer: TracksAnswer = {
@@ -43,7 +43,25 @@ test("values are told in words with units, zero too", () => {
   assert.deepEqual([0, 1, 3].map((column) => wordsAt(of("bytes"), column, 4)), ["0\u202fB/s on their way", "1.50\u202fKiB/s on their way", "0.5\u202fB/s on their way"]);
   assert.equal(wordsAt(of("io"), 1, 4), "2.00\u202fKiB/s written, 0\u202fB/s read");
   assert.equal(wordsAt(of("counter:cycles"), 1, 4), "0 cycles/s");
-  assert.equal(meanWords(of("ranks"), 4), "1.4 waiting, 0.41 in MPI, 0.25 files, 0.13 starting or ending MPI, 1.8 computing");
+  assert.equal(meanWords(of("ranks"), answer, answer), "1.4 waiting, 0.41 in MPI, 0.25 files, 0.13 starting or ending MPI, 1.8 computing");
+});
+
+test("means are those of the time in which there is a trace", () => {
+  // The trace ends in the middle of the window: 3, 1.5 and 0.5 in columns of half a second, in a second and a half.
+  const use = { waiting: [0, 3, 1.5, 0], mpi: [0, 0, 0, 0], files: [0, 0, 0, 0], starting: [0.5, 0, 0, 0], lacks_short_waits: false };
+  const ranks = of("ranks", { use });
+  assert.equal(meanWords(ranks, answer, { t0: 0, t1: 2.5 }), "1.5 waiting, 0 in MPI, 0.17 starting or ending MPI, 2.3 computing");
+  assert.equal(meanWords(ranks, answer, { t0: 0, t1: 10 }), "1.1 waiting, 0 in MPI, 0.13 starting or ending MPI, 2.8 computing");
+  assert.equal(meanWords(ranks, answer, { t0: 4, t1: 5 }), "outside of the trace");
+});
+
+test("what is known of the whole trace is drawn beside the window only", () => {
+  assert.deepEqual(outside(1, 2, null), [[1, 2]]);
+  assert.deepEqual(outside(1, 2, [2, 3]), [[1, 2]]);
+  assert.deepEqual(outside(1, 2, [0, 5]), []);
+  assert.deepEqual(outside(1, 2, [1.5, 5]), [[1, 1.5]]);
+  assert.deepEqual(outside(1, 2, [0, 1.25]), [[1.25, 2]]);
+  assert.deepEqual(outside(1, 2, [1.25, 1.5]), [[1, 1.25], [1.5, 2]]);
 });
 
 test("what is not exact says so, and what is not known is not told as nothing", () => {

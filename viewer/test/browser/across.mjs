@@ -1,0 +1,108 @@
+// What belongs to one trace, one window or one search does not get into another: names, tables, answers that come late, links.
+
+import assert from "node:assert/strict";
+import { Page, test } from "./harness.mjs";
+
+export function across(chrome, { address, twoAddress, lateAddress }) {
+  /** The lines of the table of drawables, when it has some. */
+  const listed = async (page) => {
+    await page.own.locator(".panel-room tbody tr[data-nth]").first().waitFor();
+    await page.true("nothing on its way", () => document.querySelector(".table-room.old") === null && document.querySelector(".busy.on") === null);
+    return page.own.locator(".panel-room tbody tr[data-nth]").allTextContents();
+  };
+
+  test("names that are given in one trace are not those of another one that Undo goes back to", async () => {
+    const page = await Page.open(chrome, twoAddress, "with=none&names=0:first");
+    await page.own.getByLabel("Trace", { exact: true }).selectOption("1");
+    await page.until((view) => view.trace === 1 && view.names.length === 0, "the other trace");
+    await page.settled();
+    await page.look("trace=1&with=none&names=2:second");
+    await page.own.locator(".legend", { hasText: "second" }).waitFor();
+    await page.own.locator("#timeline").focus();
+    await page.press("u");
+    await page.press("u");
+    const { names } = await page.until((view) => view.trace === 0, "the first trace");
+    assert.deepEqual(names, [["0", "first"]]);
+    await page.close();
+  });
+
+  test("the table of drawables is that of the trace above after a change of places", async () => {
+    const page = await Page.open(chrome, twoAddress, "panel=events&t=0.001~0.041");
+    const before = await listed(page);
+    await page.own.getByRole("button", { name: "swap" }).click();
+    await page.until((view) => view.trace === 1, "swapped");
+    await page.settled();
+    await page.rest();
+    const after = await listed(page);
+    await page.close();
+    const fresh = await Page.open(chrome, twoAddress, "trace=1&with=0&panel=events&t=0.001~0.041");
+    const wanted = await listed(fresh);
+    await fresh.close();
+    assert.notDeepEqual(before, wanted);
+    assert.deepEqual(after, wanted);
+  });
+
+  test("a search that is answered late selects nothing when another one has been made", async () => {
+    const page = await Page.open(chrome, address, "with=none");
+    let isHeld = true;
+    await page.own.route(/\/search\?q=MPI_Finalize/, async (route) => {
+      while (isHeld) await page.own.waitForTimeout(20);
+      await route.continue();
+    });
+    const search = page.own.locator("#search");
+    const late = page.own.waitForRequest(/\/search\?q=MPI_Finalize/);
+    await search.fill("MPI_Finalize");
+    await search.press("Enter");
+    await late;
+    await search.fill("MPI_Init");
+    await search.press("Enter");
+    await page.true("the hit", () => document.querySelector(".details h2")?.textContent === "MPI_Init");
+    const answered = page.own.waitForResponse(/\/search\?q=MPI_Finalize/);
+    isHeld = false;
+    await answered;
+    await page.rest();
+    assert.equal(await page.own.locator(".details h2").textContent(), "MPI_Init");
+    await page.close();
+  });
+
+  test("of two clicks the later one is selected, though the earlier one is answered later", async () => {
+    const W = { t0: 0.02, t1: 0.03 };
+    const page = await Page.open(chrome, lateAddress, `t=${W.t0}~${W.t1}&arrows=none`);
+    let isHeld = true;
+    await page.own.route(/\/at\?.*timeline=0\b/, async (route) => {
+      while (isHeld) await page.own.waitForTimeout(20);
+      await route.continue();
+    });
+    // Each rank is in MPI_Allreduce until 25 ms.
+    const [first, second] = [await page.point(0.0248, 0, W), await page.point(0.0247, 3, W)];
+    const late = page.own.waitForRequest(/\/at\?.*timeline=0\b/);
+    await page.own.mouse.click(first.x, first.y);
+    await late;
+    await page.own.mouse.click(second.x, second.y);
+    await page.rest();
+    isHeld = false;
+    await page.until((view) => /^3\./.test(view.sel[0] ?? ""), "rank 3");
+    await page.rest();
+    assert.match(page.view().sel.join(), /^3\.[^~,]*$/);
+    await page.close();
+  });
+
+  test("a link to a time that the trace has not says so and shows all", async () => {
+    const page = await Page.open(chrome, lateAddress, "t=3~4");
+    const { t0, t1 } = await page.ask("meta");
+    await page.until((view) => view.t0 === t0 && view.t1 === t1, "all of the trace");
+    await page.own.locator(".trouble", { hasText: "3.0000 – 4.0000\u202fs, where the trace has nothing" }).waitFor();
+    await page.close();
+  });
+
+  test("a browser that was not given the token is told which address to open, and sees no trace without anything in it", async () => {
+    for (const there of [twoAddress.replace(/#.*/, ""), twoAddress.replace(/k=\w+/, "k=00")]) {
+      const context = await chrome.newContext();
+      const own = await context.newPage();
+      await own.goto(there);
+      await own.getByRole("alert").filter({ hasText: "open the address that mpitrace view has printed" }).waitFor();
+      assert.equal(await own.locator(".toolbar, .legend, #timeline").count(), 0);
+      await context.close();
+    }
+  });
+}
