@@ -248,7 +248,7 @@ export class Stage {
     if (this.isMoving || !this.pictures.settled("main")) return;
     const all = extent.peek();
     const window = now.peek();
-    const main = this.pictures.shown.get("main");
+    const main = this.shown("main");
     if (!main || all.timelines === 0) return;
     const span = window.t1 - window.t0;
     const whole = all.t1 - all.t0;
@@ -266,11 +266,17 @@ export class Stage {
     return this.began !== null;
   }
 
+  /** What a slot shows; nothing of a trace that is not looked at any more. */
+  private shown(slot: Slot): Picture | undefined {
+    const picture = this.pictures.shown.get(slot);
+    return picture?.want.trace === view.peek().trace ? picture : undefined;
+  }
+
   private list(): Picture[] {
-    const main = this.pictures.shown.get("main");
+    const main = this.shown("main");
     if (!main) return [];
     const group = groupOf(main.want);
-    const pinned = this.pictures.shown.get("pinned");
+    const pinned = this.shown("pinned");
     const current = [...(pinned && groupOf(pinned.want) === group && pinned.want.y1 === extent.peek().pinned ? [pinned] : []), main];
     const window = now.peek();
     const [first, last] = seen(window, extent.peek());
@@ -294,8 +300,8 @@ export class Stage {
     const marks = this.marks();
     pointerTime.value = marks.pointer;
     this.scene.drawPictures(this.list(), this.pictures, window, all, look, this.where, !this.isMoving);
-    const main = this.pictures.shown.get("main");
-    const pinned = this.pictures.shown.get("pinned");
+    const main = this.shown("main");
+    const pinned = this.shown("pinned");
     const shown = [main, all.pinned > 0 ? pinned : undefined].filter((picture) => picture !== undefined);
     this.scene.drawMarks(shown, window, all, look, this.where, marks);
     this.scene.drawRuler(window, all, look, marks, RULER);
@@ -475,7 +481,7 @@ export class Stage {
       keepDetail(trace, timelines, found);
       return found;
     };
-    const main = this.pictures.shown.get("main");
+    const main = this.shown("main");
     const near = main && nearest(main, x, y, window, all);
     if (near) {
       const others = (meta.peek()?.categories ?? []).flatMap((kind, nth) => (kind.topology === near.topology ? [] : [nth]));
@@ -546,7 +552,7 @@ export class Stage {
     window.clearTimeout(this.hovering.timer);
     this.hovering.stop?.abort();
     if (!pointer) return;
-    const main = this.pictures.shown.get("main");
+    const main = this.shown("main");
     const bundle = main && bundleAt(main, pointer.x, pointer.y, now.peek(), extent.peek(), this.where, this.merged);
     if (bundle) {
       hover.value = null;

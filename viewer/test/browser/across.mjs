@@ -42,6 +42,32 @@ export function across(chrome, { address, twoAddress, lateAddress }) {
     assert.deepEqual(after, wanted);
   });
 
+  test("the picture of a trace is not shown as that of another one whose picture has not come yet", async () => {
+    const page = await Page.open(chrome, twoAddress, "with=none&arrows=none&t=0.02~0.03");
+    let isHeld = true;
+    await page.own.route("**/t/1/picture?*", async (route) => {
+      while (isHeld) await page.own.waitForTimeout(20);
+      await route.continue();
+    });
+    // The columns of each timeline, between the lines of the time axis: computing and MPI_Allreduce.
+    const colors = () => page.own.evaluate(() => {
+      const canvas = document.getElementById("timeline");
+      const context = canvas.getContext("2d");
+      const at = (part) => context.getImageData(Math.round(part * canvas.width), Math.round(canvas.height * 0.05), 1, 1).data.join();
+      return new Set([0.04, 0.33, 0.46, 0.93].map(at)).size;
+    });
+    assert.ok(await colors() > 1);
+    const asked = page.own.waitForRequest("**/t/1/picture?*");
+    await page.own.evaluate(() => void (location.hash = "trace=1&with=none&arrows=none&t=0.02~0.03"));
+    await asked;
+    await page.rest();
+    assert.equal(await colors(), 1);
+    isHeld = false;
+    await page.settled();
+    assert.ok(await colors() > 1);
+    await page.close();
+  });
+
   test("a search that is answered late selects nothing when another one has been made", async () => {
     const page = await Page.open(chrome, address, "with=none");
     let isHeld = true;
