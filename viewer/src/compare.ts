@@ -2,10 +2,11 @@
 
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { align, nameIn, reach, scaleWords, under, type AlignedBy, type Moments, type Side, type Wish } from "./alignment";
-import { ApiError, askJson, forget, isAbort, question, report } from "./api";
+import { ApiError, Asker, askJson, forget, isAbort, question, report } from "./api";
 import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, TracksAnswer, WaitsAnswer } from "./answers";
 import { followTracks } from "./followTracks";
 import { area, change, otherReach, restedSpan, say, selected, serverMeta, span, view } from "./state";
+import { sharedWith } from "./spec";
 import { shownOf } from "./tracks";
 import { NO_OTHER } from "./url";
 
@@ -25,6 +26,8 @@ export const other = computed<number | null>(() => {
 
 export const otherMeta = signal<MetaAnswer | null>(null);
 export const otherTimelines = signal<TimelinesAnswer | null>(null);
+/** Whether the other trace has none of the timelines that the filter or the groups above take: it shows all then. */
+export const lacksTimelines = signal(false);
 export const otherWaits = signal<WaitsAnswer | null>(null);
 /** Tracks of its window, and those of the whole trace, as the first trace has them. */
 export const otherTracks = signal<TracksAnswer | null>(null);
@@ -52,6 +55,13 @@ export const alignment = computed(() => align(wish.value, span.value, ...sides.v
 /** What the rulers of both say where times are not equally long in them. */
 export const scaleAbove = computed(() => scaleWords(alignment.value, "above"));
 export const scaleBelow = computed(() => scaleWords(alignment.value, "below"));
+
+const askedTimelines = computed(() => view.value.timelines);
+/** The text of the timelines of the other trace. */
+const otherSpec = computed(() => {
+  const maps = (about: MetaAnswer | null) => (about?.maps ?? []).map(({ name }) => name);
+  return sharedWith(askedTimelines.value, maps(serverMeta.value), maps(otherMeta.value));
+});
 
 const askedTracks = computed(() => view.value.tracks);
 /** Tracks of the other trace that are shown, in their order. */
@@ -113,6 +123,15 @@ export function loadOther(): void {
       if (number !== null) void load(number).catch((error) => isAbort(error) || report(error));
     });
   });
+  const timelines = new Asker<TimelinesAnswer>();
+  effect(() => {
+    const [number, about, spec] = [other.value, otherMeta.value, otherSpec.value];
+    untracked(() => {
+      timelines.stop();
+      lacksTimelines.value = false;
+      if (number !== null && about && otherTimelines.peek()?.spec !== spec) void showTimelines(timelines, number, spec);
+    });
+  });
   effect(() => {
     const key = momentsKey.value;
     untracked(() => {
@@ -144,6 +163,21 @@ async function load(number: number): Promise<void> {
   otherTimelines.value = timelines;
   otherMeta.value = meta;
   await follow(number, meta.index.state === "building");
+}
+
+/** Shows these timelines of the other trace, or all where it has none of them. */
+async function showTimelines(asker: Asker<TimelinesAnswer>, number: number, spec: string): Promise<void> {
+  const isAsked = () => other.peek() === number && otherSpec.peek() === spec;
+  let isRefused = false;
+  const found = await asker.ask(number, question("timelines", { timelines: spec }), (error) => {
+    if (error instanceof ApiError && error.status === 400) isRefused = true;
+    else report(error);
+  });
+  if (found && isAsked()) otherTimelines.value = found;
+  if (!isRefused || !isAsked()) return;
+  lacksTimelines.value = true;
+  const all = await asker.ask(number, question("timelines"));
+  if (all && isAsked()) otherTimelines.value = all;
 }
 
 /** Asks until the index and the waits of the other trace are there. */

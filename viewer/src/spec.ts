@@ -68,3 +68,19 @@ export function withKey(spec: string, name: ItemName, key: string, isIn: boolean
 export function withNode(spec: string, key: string, isOpen: boolean): string {
   return withKey(withKey(spec, "open", key, isOpen), "shut", key, !isOpen);
 }
+
+/** The name of a line map without what it explains in parentheses: the nodes of a run. */
+const mapName = (name: string | undefined) => name?.replace(/ \(.*$/s, "");
+
+/**
+ * What a text of timelines says of another trace, too: its filter and groups, which tell timelines by number and name, and in a line map of the same name
+ * one timeline for each of its groups. Keys are numbers of lines of the one trace. `above` and `below` are the names of the line maps of both.
+ */
+export function sharedWith(spec: string, above: readonly string[], below: readonly string[]): string {
+  const own = Number(item(spec, "map") ?? 0);
+  const map = below.findIndex((name) => mapName(name) === mapName(above[own]));
+  // Timelines of another line map are other things, unless both are what a trace shows at first.
+  if (map < 0 && own > 0) return "";
+  const names: ItemName[] = map < 0 ? ["only", "groups"] : ["only", "fold", "groups"];
+  return names.reduce((text, name) => withItem(text, name, item(spec, name)), withItem("", "map", map > 0 ? String(map) : null));
+}

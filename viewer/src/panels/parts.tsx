@@ -72,7 +72,7 @@ export function NameField({ label, value, otherwise, most = MOST_NAME, onDone }:
 
 /** A bar as wide as its share; the number stands beside it. */
 export function Bar({ share }: { share: number }) {
-  return <span class="bar" aria-hidden="true"><span style={{ width: `${Math.min(100, Math.max(0, share * 100))}%` }} /></span>;
+  return <span class="bar" aria-hidden="true"><span style={{ width: `${share > 0 ? Math.min(100, share * 100) : 0}%` }} /></span>;
 }
 
 /** A number whose ground is the stronger the nearer it is to the most of its column: one row that differs is seen among many. */

@@ -5,7 +5,7 @@ import { untracked, useComputed, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { duration } from "../axis";
 import { alignedBy, nameIn } from "../alignment";
-import { alignment, commonNames, layBy, other, otherMeta, otherTimelines } from "../compare";
+import { alignment, commonNames, lacksTimelines, layBy, other, otherMeta, otherTimelines } from "../compare";
 import { seen, yOf } from "../geometry";
 import { change, START, view } from "../state";
 import { NO_OTHER } from "../url";
@@ -45,6 +45,7 @@ function OtherTimeline({ number }: { number: number }) {
       <div class="lower-head">
         <b>{name}</b> {about ? duration(about.t1 - about.t0) : ""}
         {lacking.value === "" ? null : <span class="lacking">has no {short(lacking.value, 60)}</span>}
+        {lacksTimelines.value ? <span class="lacking">has none of the timelines above: all are shown</span> : null}
         <Alignment />
         <button type="button" title="This trace above, the other one below" onClick={() => toFirst(number)}>swap</button>
         <button type="button" title="Only the trace above" onClick={leaveOther}>close</button>

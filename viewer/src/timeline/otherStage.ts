@@ -114,7 +114,7 @@ export function otherTrace(trace: number): Lower {
       const { mode, heat, hide, arrows } = view.peek();
       const look = mode === "heat" ? `heat:${same([heat])[0] ?? NO_KIND}` : mode;
       return {
-        trace, timelines: "", block, t0: shown.t0, t1: shown.t1, width: Math.round(all.width),
+        trace, timelines: otherTimelines.peek()?.spec ?? "", block, t0: shown.t0, t1: shown.t1, width: Math.round(all.width),
         y0: block > 1 ? Math.floor(inBlocks(first)) : first, y1: block > 1 ? Math.ceil(inBlocks(last)) : last,
         hide: numbersText(same(hide)), mode: mode === "dominant" && shown.timelineHeight >= LEAST_STACK ? "stack" : look, look, arrows: arrows === "sel" ? "none" : arrows, most: MOST_STATES, query: "",
       };

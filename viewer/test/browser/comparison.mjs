@@ -216,6 +216,29 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     server.stop();
   });
 
+  test("the filter of the timelines, and own groups, are those of the trace below, too; where it has none of them it shows all, and says so", async () => {
+    const server = await serve(join(folder, "late.paje"), join(folder, "deep.paje"));
+    const page = await Page.open(chrome, server.address, "height=30");
+    page.allowed.push(/^400 .*\/t\/1\/timelines\?timelines=only%3A3$/);
+    const below = (wanted) => page.true(`below ${wanted}`, (names) => [...document.querySelectorAll(".lower .labels-field .label-name")].map((one) => one.textContent).join() === names, wanted);
+    await below("rank 0,rank 1");
+    await page.look("height=30&timelines=only:1-2");
+    await below("rank 1");
+    await drawn(page);
+    assert.equal(await page.own.locator(".lacking").count(), 0);
+    await page.look("height=30&timelines=only:3");
+    await page.own.locator(".lacking", { hasText: "has none of the timelines above" }).waitFor();
+    await below("rank 0,rank 1");
+    await drawn(page);
+    await page.look("height=30&timelines=groups:even=0-/2|odd=1-/2");
+    await below("even,odd");
+    assert.equal(await page.own.locator(".lacking").count(), 0);
+    await page.look("height=30");
+    await below("rank 0,rank 1");
+    await page.close();
+    server.stop();
+  });
+
   test("one trace has nothing to be compared with, and says how to", async () => {
     const page = await Page.open(chrome, lateAddress, "panel=compare");
     await page.own.getByText("mpitrace view before.slog2 after.slog2").waitFor();
