@@ -26,7 +26,7 @@ import {
   area, change, gone, isDark, isNarrow, isUnknownHere, legendTab, meta, PANELS, rested, restedSpan, said, SHUT, trouble, type PanelName,
 } from "./state";
 import { shownTimelines } from "./timeline/now";
-import { encode } from "./url";
+import { encode, ownText } from "./url";
 import { Full } from "./timeline/Full";
 import { Other } from "./timeline/Other";
 import { Timeline } from "./timeline/Timeline";
@@ -169,7 +169,8 @@ function Export({ name }: { name: "svg" | "png" | "html" }) {
   const values: Record<string, Value> = {
     t0, t1, timelines: rested.value.timelines, y0, y1, hide: rested.value.hide.join(","), w: Math.round(area.value.width) || 1200,
     h: Math.round(area.value.height) || 600, theme: isDark.value ? "dark" : null,
-    colors: rested.value.palette === "class" ? "class" : null, ...(name === "html" ? { state: encode(rested.value) } : {}),
+    colors: rested.value.palette === "class" ? "class" : null,
+    ...(name === "html" ? { state: encode(rested.value) } : { own: ownText(rested.value.own), names: rested.value.names.map(([of, own]) => `${of}:${own.replace(/\s+/g, " ")}`).join("\n") }),
   };
   const link = address(rested.value.trace, question(`export.${name}`, values));
   const file = (meta.value?.name ?? "trace").replace(/[^\w.-]+/g, "_").slice(0, 60);

@@ -189,6 +189,11 @@ function ownColors(text: string): [number, string][] {
   return [...found].sort(([a], [b]) => a - b);
 }
 
+/** The text of colours, as `ownColors` reads it. */
+export function ownText(own: View["own"]): string {
+  return own.map(([kind, color]) => `${kind}:${color.slice(1)}`).join(",");
+}
+
 /** `3:Exchange,0.15:late rank`: a kind or a timeline and its name, in which commas and what stands for them are escaped. */
 function namesText(names: Names): string {
   return names.map(([of, name]) => `${escaped(of)}:${escaped(name)}`).join(",");
@@ -255,7 +260,7 @@ export function encode(view: View): string {
   put("full", view.full, "");
   put("panel", view.panel, START.panel);
   put("colors", view.palette, START.palette);
-  put("own", view.own.map(([kind, color]) => `${kind}:${color.slice(1)}`).join(","), "");
+  put("own", ownText(view.own), "");
   put("names", namesText(view.names), "");
   put("theme", view.theme, START.theme);
   put("notes", notesText(view.notes), "");

@@ -116,6 +116,17 @@ export function own(chrome, { address, treeAddress, lateAddress }) {
     await page.close();
   });
 
+  test("an exported picture has the colours and names that the reader gave", async () => {
+    const page = await Page.open(chrome, lateAddress);
+    const kind = (await page.ask("meta")).categories.findIndex(({ name }) => name === "assemble");
+    await page.look(`theme=light&own=${kind}:2040a0&names=${kind}:my%20%3Cwork%3E,0.3:last%20one`);
+    await page.own.locator(".legend", { hasText: "my <work>" }).waitFor();
+    const svg = await page.own.evaluate(async () => (await fetch(document.getElementById("export-svg").href)).text());
+    for (const wanted of [">my &lt;work&gt;</text>", ">last one</text>", "#2040a0"]) assert.ok(svg.includes(wanted), `${wanted}: ${svg.slice(0, 2000)}`);
+    for (const not of [">assemble</text>", ">rank 3</text>"]) assert.ok(!svg.includes(not), not);
+    await page.close();
+  });
+
   test("brushed durations are searched for, marked and listed", async () => {
     const page = await Page.open(chrome, lateAddress, "panel=stats");
     await page.own.locator('table[aria-label="Statistics by category"] tbody tr', { hasText: "MPI_Allreduce" }).first().click();

@@ -6,11 +6,11 @@ use super::page;
 use crate::draw::png;
 use crate::failure::Failure;
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use viewer_core::{
     Answer, AnswerBody, ApiError, ApiQuery, CategoryColors, ContentRequest, NamedTimelines,
-    PictureLayout, PictureStyle, Theme, TimelineWait, WindowContent,
+    OpenTrace, PictureLayout, PictureStyle, Rgb, Theme, TimelineWait, WindowContent,
 };
 
 /// Prefix of the names of exports.
@@ -29,7 +29,7 @@ pub fn is_export(question: &str) -> bool {
 
 /// Makes an export: `export.svg`, `export.png` or `export.html`, of the window `t0` to `t1` and the timelines `y0` to `y1` of the
 /// layout `rows`, without the kinds `hide`; pictures `w` pixels wide and `h` high, `theme=dark` or light,
-/// `colors=class` or those of the file.
+/// `colors=class` or those of the file, with the colours `own` and the `names` that the reader gave ([`ReaderLooks`]).
 pub fn export(
     trace: &OpenedTrace,
     question: &str,
@@ -105,8 +105,12 @@ fn svg(
         "dark" => Theme::Dark,
         _ => Theme::Light,
     };
+    let looks = ReaderLooks::of(query)?;
+    let (hidden, hides_undefined) = hidden(trace, query)?;
     let wanted = ContentRequest {
-        categories: visible(trace, query)?,
+        categories: Vec::new(),
+        hidden,
+        hides_undefined,
         width: size.0,
         bytes: viewer.limits().tree_bytes,
         colors: match query.text("colors") {
@@ -114,8 +118,9 @@ fn svg(
             _ => CategoryColors::File,
         },
     };
-    let timelines = timelines(trace, query, cancel)?;
-    let content = WindowContent::read(viewer.trace().reader(), timelines, window, &wanted)?;
+    let timelines = timelines(trace, query, &looks, cancel)?;
+    let mut content = WindowContent::read(viewer.trace().reader(), timelines, window, &wanted)?;
+    looks.give(&mut content, viewer.trace());
     if cancel() {
         return Err(ApiError::cancelled());
     }
@@ -149,30 +154,79 @@ fn size(query: &ApiQuery) -> Result<(u32, Option<u32>), ApiError> {
     }
 }
 
-/// Names of the kinds that are shown; none for all.
-fn visible(trace: &OpenedTrace, query: &ApiQuery) -> Result<Vec<String>, ApiError> {
+/// Colours and names that the reader gave.
+#[derive(Default)]
+struct ReaderLooks<'q> {
+    /// By number of the kind, from `own=3:ff8800,7:00aa00`.
+    colors: HashMap<u32, Rgb>,
+    /// By what they name, from a line `3:Exchange` for a kind or `0.15:late rank` for a timeline, by line map and key.
+    names: HashMap<&'q str, &'q str>,
+}
+
+impl<'q> ReaderLooks<'q> {
+    fn of(query: &'q ApiQuery) -> Result<Self, ApiError> {
+        let wrong = |key: &str, part: &str, expected: &str| {
+            let part: String = part.chars().take(40).collect();
+            ApiError::bad_request(format!("{key}={part}: expected {expected}"))
+        };
+        let mut looks = ReaderLooks::default();
+        let colors = query.text("own").split(',');
+        for part in colors.filter(|part| !part.is_empty()) {
+            let parsed = part.split_once(':').and_then(|(kind, color)| {
+                let is_color = color.len() == 6 && color.bytes().all(|c| c.is_ascii_hexdigit());
+                let color = u32::from_str_radix(color, 16).ok().filter(|_| is_color)?;
+                Some((kind.parse().ok()?, Rgb(color)))
+            });
+            let expected = "the number of a kind and its colour, such as 3:ff8800";
+            let (kind, color) = parsed.ok_or_else(|| wrong("own", part, expected))?;
+            looks.colors.insert(kind, color);
+        }
+        let names = query.text("names").split('\n');
+        for line in names.filter(|line| !line.is_empty()) {
+            let expected = "a kind or a timeline and its name, such as 3:Exchange";
+            let parsed = line.split_once(':');
+            let (of, name) = parsed.ok_or_else(|| wrong("names", line, expected))?;
+            looks.names.insert(of, name);
+        }
+        Ok(looks)
+    }
+
+    /// Gives the kinds of a picture these colours and names.
+    fn give(&self, content: &mut WindowContent, trace: &OpenTrace<'_>) {
+        for (number, kind) in (0..).zip(trace.kinds()) {
+            let name = self.names.get(number.to_string().as_str()).copied();
+            let color = self.colors.get(&number).copied();
+            if name.is_some() || color.is_some() {
+                content.set_look(kind.category.index, name, color);
+            }
+        }
+    }
+}
+
+/// Indices of the categories that are not shown, and whether those that the trace does not define are not.
+fn hidden(trace: &OpenedTrace, query: &ApiQuery) -> Result<(Vec<i32>, bool), ApiError> {
     let hidden = trace.viewer.hidden(query)?;
-    if !hidden.contains(&true) {
-        return Ok(Vec::new());
+    let kinds = trace.viewer.trace().kinds();
+    if !kinds.is_empty() && !hidden.contains(&false) {
+        return Err(ApiError::bad_request("hide: nothing is left"));
     }
-    let kinds = trace.viewer.trace().kinds().iter().zip(hidden);
-    let names: Vec<String> = kinds
-        .filter(|(_, is_hidden)| !is_hidden)
-        .map(|(kind, _)| kind.category.name.to_str().into_owned())
-        .collect();
-    match names.is_empty() {
-        true => Err(ApiError::bad_request("hide: nothing is left")),
-        false => Ok(names),
-    }
+    let hidden = kinds.iter().zip(hidden).filter(|(_, is_hidden)| *is_hidden);
+    let indices: Vec<i32> = hidden.map(|(kind, _)| kind.category.index).collect();
+    let hides_undefined = indices.contains(&OpenTrace::UNDEFINED_INDEX);
+    Ok((indices, hides_undefined))
 }
 
 /// The timelines of the page's layout that are on the screen.
 fn timelines(
     trace: &OpenedTrace,
     query: &ApiQuery,
+    looks: &ReaderLooks<'_>,
     cancel: &dyn Fn() -> bool,
 ) -> Result<NamedTimelines, ApiError> {
     let layout = trace.viewer.layout(query, cancel)?;
+    let mut items = layout.spec.split(';');
+    let map = items.find_map(|item| item.strip_prefix("map:"));
+    let map = map.unwrap_or("0");
     let lines = trace.viewer.trace().lines();
     let behind = query
         .number("y1", layout.timelines.len())?
@@ -186,7 +240,9 @@ fn timelines(
         for line in on.filter_map(|&line| lines.get(line as usize)) {
             lanes.entry(line.lane).or_default().push(line.line.id);
         }
-        (timeline.label.clone(), lanes.into_values().collect())
+        let own = looks.names.get(format!("{map}.{}", timeline.key).as_str());
+        let label = own.map_or_else(|| timeline.label.clone(), |own| viewer_core::visible(own));
+        (label, lanes.into_values().collect())
     });
     Ok(NamedTimelines::named(timelines))
 }

@@ -33,6 +33,10 @@ pub enum CategoryColors {
 pub struct ContentRequest {
     /// Names of categories, in which `*` stands for any text; none for all.
     pub categories: Vec<String>,
+    /// Indices of categories that are left out, whatever their names.
+    pub hidden: Vec<i32>,
+    /// Whether drawables of categories that the trace does not define are left out.
+    pub hides_undefined: bool,
     /// Bytes of the tree to read at most, which decides how deep previews are replaced by what they stand for.
     pub bytes: u64,
     /// Pixels of the whole picture's width: states that will be too narrow for a text come without their info.
@@ -45,6 +49,8 @@ impl Default for ContentRequest {
     fn default() -> Self {
         ContentRequest {
             categories: Vec::new(),
+            hidden: Vec::new(),
+            hides_undefined: false,
             bytes: 32 << 20,
             width: 1600,
             colors: CategoryColors::File,
@@ -196,15 +202,16 @@ impl WindowContent {
         for (category, color) in categories.into_iter().zip(colors) {
             let name = category.name.to_str();
             let patterns = &wanted.categories;
-            let takes =
+            let is_named =
                 patterns.is_empty() || patterns.iter().any(|p| matches_ignoring_case(p, &name));
+            let takes = is_named && !wanted.hidden.contains(&category.index);
             let kind = takes.then(|| content.add_kind(category.clone(), color));
             kind_of.entry(category.index).or_insert(kind);
         }
         let pixels = f64::from(wanted.width.max(1));
         let mut taker = ContentReader {
             least_for_info: content.window.duration() / pixels * MIN_INFO_PIXELS,
-            takes_unknown: wanted.categories.is_empty(),
+            takes_unknown: wanted.categories.is_empty() && !wanted.hides_undefined,
             content,
             kind_of,
         };
@@ -261,6 +268,16 @@ impl WindowContent {
                 .then(a.start.total_cmp(&b.start));
             order.then(end_first(a.end, b.end))
         });
+    }
+
+    /// Gives the category of this index another name and colour than the trace does, as far as they are given.
+    pub fn set_look(&mut self, index: i32, name: Option<&str>, color: Option<Rgb>) {
+        for kind in &mut self.kinds {
+            if kind.category.index == index {
+                kind.name = name.map_or_else(|| kind.name.clone(), visible);
+                kind.color = color.unwrap_or(kind.color);
+            }
+        }
     }
 
     /// The timelines of the picture.

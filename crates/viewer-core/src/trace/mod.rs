@@ -137,6 +137,9 @@ pub struct TraceItem<'a> {
 }
 
 impl<'a> OpenTrace<'a> {
+    /// Index of the made-up categories of drawables whose category the trace does not define.
+    pub const UNDEFINED_INDEX: i32 = i32::MAX;
+
     /// Opens a trace: definitions and root are read.
     ///
     /// # Errors
@@ -434,7 +437,12 @@ fn color_by_class(kinds: &mut [DrawableKind]) {
 
 fn undefined_kind((topology, name): (Topology, &str)) -> DrawableKind {
     DrawableKind {
-        category: Category::new(i32::MAX, name.into(), topology, Color::PINK),
+        category: Category::new(
+            OpenTrace::UNDEFINED_INDEX,
+            name.into(),
+            topology,
+            Color::PINK,
+        ),
         name: name.to_owned(),
         class: ActivityClass::Other,
         colors: ThemeColors::default(),

@@ -116,6 +116,71 @@ fn pictures_are_those_of_draw() {
     }
 }
 
+/// A trace in which rank 0 is for a second each in regions whose names a pattern, or a comparison without case, takes for one another.
+fn alike() -> Vec<u8> {
+    let state = |(index, name): (i32, &str)| {
+        Category::new(index, name.into(), Topology::State, Color::rgb(0x4040ff))
+    };
+    let categories = [(0, "solve"), (1, "SOLVE"), (2, "sol*")].map(state);
+    let options = TreeOptions::default();
+    let mut builder = TreeBuilder::new(std::io::Cursor::new(Vec::new()), options).unwrap();
+    for category in 0..3 {
+        let start = f64::from(category);
+        let vertices = [start, start + 1.0].map(|time| Vertex { time, line: 0 });
+        let drawable = NewDrawable {
+            topology: Topology::State,
+            category,
+            info: b"",
+            vertices: &vertices,
+        };
+        builder.add(&drawable).unwrap();
+    }
+    let mut view = LineIdMap::new("Process View", &["world_rank"]);
+    view.push(0, &[0]);
+    let tree = builder.close().unwrap();
+    let (out, _) = tree.finish(&categories, &[view]).unwrap();
+    out.into_inner()
+}
+
+#[test]
+fn pictures_leave_out_what_is_hidden_and_have_the_reader_s_colours_and_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("alike.slog2");
+    std::fs::write(&trace, alike()).unwrap();
+    let server = Server::start(&[trace.to_str().unwrap(), "-q"]);
+    let svg = |parameters: &str| {
+        let reply = server.get(&format!("t/0/export.svg?theme=light{parameters}"));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.text()
+    };
+    // In the state and in the legend.
+    let drawn = |svg: &str| {
+        ["solve", "SOLVE", "sol*"].map(|name| svg.matches(&format!(">{name}</text>")).count())
+    };
+    assert_eq!(drawn(&svg("")), [2, 2, 2]);
+    assert_eq!(drawn(&svg("&hide=0")), [0, 2, 2]);
+    assert_eq!(drawn(&svg("&hide=1")), [2, 0, 2]);
+    assert_eq!(drawn(&svg("&hide=0,2")), [0, 2, 0]);
+
+    let plain = svg("&colors=class");
+    let own = "#2040a0";
+    assert!(!plain.contains(own));
+    let named =
+        svg("&colors=class&own=1:2040a0&names=1:%3Cb%3E%20SOLVE%20%26%20co%0A0.0:late%20one");
+    assert!(named.contains(own));
+    assert_eq!(drawn(&named), [2, 0, 2]);
+    assert_eq!(
+        named.matches(">&lt;b&gt; SOLVE &amp; co</text>").count(),
+        2,
+        "{named}"
+    );
+    assert!(plain.contains(">rank 0</text>") && named.contains(">late one</text>"));
+    for wrong in ["own=1", "own=1:red", "own=x:2040a0", "names=solve"] {
+        let reply = server.get(&format!("t/0/export.svg?{wrong}"));
+        assert_eq!(reply.status, 400, "{wrong}: {}", reply.text());
+    }
+}
+
 #[test]
 fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
     let server = Server::start(&[&sample(), "-q"]);
