@@ -3,7 +3,7 @@
 
 use super::functions::FUNCTION_ENTER;
 use super::ids;
-use super::types::{DumpiRecord, Mask};
+use super::types::{ClockSpan, DumpiRecord, Mask};
 use trace_model::hash::Map;
 
 /// Which times a trace is drawn by.
@@ -68,9 +68,19 @@ impl RecordTicker {
             let at = self.last.unwrap_or(0).max(0);
             return (at, at);
         }
+        self.times_of_span(record.function.id, record.thread, span)
+    }
+
+    /// Start and end of the next record, ns, which is one of this function and thread with these times on the axis.
+    pub(super) fn times_of_span(
+        &mut self,
+        function: u16,
+        thread: u16,
+        span: ClockSpan,
+    ) -> (i64, i64) {
         let (start, mut end) = (span.start.ns(), span.stop.ns());
         // Processor times may be those of threads, which are in no order. The entry to a function without a number may stand where the function ends.
-        let is_enter = record.function.id == FUNCTION_ENTER;
+        let is_enter = function == FUNCTION_ENTER;
         let disorder = match self.axis {
             RecordAxis::Wall if !is_enter => DISORDER,
             _ => TURN / 2,
@@ -83,16 +93,16 @@ impl RecordTicker {
             let lag = last.saturating_sub(disorder).saturating_sub(end).max(0);
             let turns = lag / TURN + i64::from(lag % TURN > 0);
             end = end.saturating_add(turns.saturating_mul(TURN));
-            let own = self.threads.get(&record.thread).copied().or(self.first);
+            let own = self.threads.get(&thread).copied().or(self.first);
             let own = own.filter(|_| self.axis == RecordAxis::Wall);
             let begin = end.saturating_sub(duration);
             if own.is_some_and(|own| begin < own.saturating_sub(DISORDER)) {
                 end = end.saturating_add(TURN);
             }
-        } else if matches!(record.function.id, ids::INIT | ids::INIT_THREAD) {
+        } else if matches!(function, ids::INIT | ids::INIT_THREAD) {
             self.first = Some(end.saturating_sub(duration));
         }
-        self.set_end(record.thread, end);
+        self.set_end(thread, end);
         (end.saturating_sub(duration), end)
     }
 

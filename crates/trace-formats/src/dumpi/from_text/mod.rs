@@ -30,6 +30,7 @@ use std::io::Write;
 
 pub use error::{Expected, FromTextError, TextError};
 
+use super::clock::{RecordAxis, RecordTicker};
 use super::functions::{self, DumpiFunction};
 use super::types::{
     AddressLabel, ClockOffsets, ClockSpan, ClockTime, DumpiTrailer, FOOTER_ENTRIES, Mask, Version,
@@ -94,6 +95,7 @@ pub fn from_text<W: Write>(
         has: Has::default(),
         called: [0; FOOTER_ENTRIES],
         seen_labels: BTreeMap::new(),
+        read_times: [RecordAxis::Wall, RecordAxis::Cpu].map(RecordTicker::new),
         made: FromTextResult::default(),
     };
     maker.trailer.header.version = Version::CURRENT;
@@ -141,6 +143,8 @@ struct Maker<'t, W: Write> {
     called: [u32; FOOTER_ENTRIES],
     /// Labels behind the keys of Function_enter and Function_exit.
     seen_labels: BTreeMap<u64, Vec<u8>>,
+    /// Times as a reader of the file finds them: of the wall clock, then of the processor time.
+    read_times: [RecordTicker; 2],
     made: FromTextResult,
 }
 
@@ -206,13 +210,13 @@ impl<'t, W: Write> Maker<'t, W> {
                 mask.0 |= Mask::COUNTERS;
             }
         }
-        self.check_range(mask, cpu, wall);
         let head = RecordHead {
             mask,
             thread,
             cpu,
             wall,
         };
+        self.check_range(&head, function.id);
         let mut call = self.writer.call(function.id, &head, &self.counters);
         self.values.put(function, &mut call);
         call.end()?;
@@ -223,18 +227,32 @@ impl<'t, W: Write> Maker<'t, W> {
         Ok(())
     }
 
-    fn check_range(&mut self, mask: Mask, cpu: ClockSpan, wall: ClockSpan) {
-        for (bit, span, offset) in [
-            (Mask::CPU, cpu, self.offsets.cpu),
-            (Mask::WALL, wall, self.offsets.wall),
-        ] {
+    /// Counts the times of a record that a reader of the file takes for others: beyond the 16 bits of seconds the file has the rest only, and the
+    /// order of the records does not tell it.
+    fn check_range(&mut self, head: &RecordHead, function: u16) {
+        let RecordHead { mask, thread, .. } = *head;
+        let clocks = [
+            (Mask::WALL, head.wall, self.offsets.wall),
+            (Mask::CPU, head.cpu, self.offsets.cpu),
+        ];
+        for (ticker, (bit, span, offset)) in self.read_times.iter_mut().zip(clocks) {
             if !mask.has(bit) {
                 continue;
             }
-            for clock in [span.start, span.stop] {
-                let seconds = i64::from(clock.sec) - i64::from(offset);
-                if !(0..=i64::from(u16::MAX)).contains(&seconds) {
-                    let what = "time that does not fit in the 18.2 hours of a DUMPI file";
+            let seconds = |clock: ClockTime| i64::from(clock.sec) - i64::from(offset);
+            let kept = |clock: ClockTime| ClockTime {
+                sec: offset.saturating_add((seconds(clock) & i64::from(u16::MAX)) as i32),
+                nsec: clock.nsec,
+            };
+            let in_file = ClockSpan {
+                start: kept(span.start),
+                stop: kept(span.stop),
+            };
+            let (start, end) = ticker.times_of_span(function, thread, in_file);
+            for (clock, read) in [(span.start, start), (span.stop, end)] {
+                let is_kept = (0..=i64::from(u16::MAX)).contains(&seconds(clock));
+                if !is_kept && read != clock.ns() {
+                    let what = "time that is read as another one: more than 18.2 hours from the record before, or before the first";
                     self.made.losses.add(what, 1);
                 }
             }

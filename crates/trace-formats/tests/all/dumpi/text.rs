@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use test_support::golden;
+use trace_formats::dumpi::clock::{RecordAxis, RecordTicker};
 use trace_formats::dumpi::from_text::{
     Expected, FromTextError, FromTextOptions, FromTextResult, Zone, from_text,
 };
@@ -168,6 +169,40 @@ MPI_Init called 4 times and ignored 3 times
         "{}",
         String::from_utf8_lossy(&again)
     );
+}
+
+/// The file has 16 bits of seconds, and its readers find the rest by the order of the records where no more than 18.2 hours lie between two.
+#[test]
+fn only_times_that_readers_cannot_find_again_are_lost() {
+    let text = |seconds: &[i64]| -> Vec<u8> {
+        let call = |at: &i64| {
+            let times = |walltime: i64| {
+                format!("at walltime {walltime}.5, cputime 0.000000000 seconds in thread 0.\n")
+            };
+            let (start, stop) = (times(*at), times(at + 1));
+            format!(
+                "MPI_Comm_rank entering {start}MPI_Comm comm=2 (MPI_COMM_WORLD)\nint rank=5\nMPI_Comm_rank returning {stop}"
+            )
+        };
+        seconds.iter().map(call).collect::<String>().into_bytes()
+    };
+    let read = |file: &[u8]| -> Vec<i64> {
+        let reader = DumpiReader::open(file).expect("sound");
+        let mut ticker = RecordTicker::new(RecordAxis::Wall);
+        let records = reader.records().map(|record| record.expect("sound"));
+        let starts = records.map(|record| ticker.times(&record).0 / 1_000_000_000);
+        starts.collect()
+    };
+    let told = [10, 60_000, 120_000, 180_000, 180_010];
+    let (file, made) = make(&text(&told), &UTC).expect("parsed");
+    assert_eq!(read(&file), told);
+    assert!(made.losses.is_empty(), "{}", made.losses);
+    let told = [10, 200_000];
+    let (file, made) = make(&text(&told), &UTC).expect("parsed");
+    assert_ne!(read(&file), told);
+    // Start and end of the second record.
+    let counts: Vec<u64> = made.losses.iter().map(|(_, count)| count).collect();
+    assert_eq!(counts, [2], "{}", made.losses);
 }
 
 #[test]
