@@ -1,6 +1,7 @@
 //! Numbers of the files and windows that ranks share, by which the infos of calls name them.
 
 use blockfile::record::Record as Call;
+use trace_formats::clog2::states::FAILED_HANDLE;
 use trace_model::hash::Map;
 use unify::plan::FunctionPlan;
 
@@ -12,7 +13,7 @@ pub(super) struct HandleNumbers {
 }
 
 impl HandleNumbers {
-    /// Number of the file or window of a call. A new one may have the handle of one that is gone.
+    /// Number of the file or window of a call; [`FAILED_HANDLE`] where the call failed to make it. A new one may have the handle of one that is gone.
     pub(super) fn of(&mut self, plan: &FunctionPlan<'_>, call: &Call<'_>) -> Option<i32> {
         let handle = plan.handle(call.payload, plan.shared_handle?)?;
         let known = self.known.get(&handle).copied();
@@ -21,6 +22,10 @@ impl HandleNumbers {
         }
         let number = self.next;
         self.next = self.next.wrapping_add(1) & i32::MAX;
+        // The number stays unused, so that ranks count alike of which not all have failed.
+        if plan.makes_handle && call.code != 0 {
+            return Some(FAILED_HANDLE);
+        }
         self.known.insert(handle, number);
         Some(number)
     }

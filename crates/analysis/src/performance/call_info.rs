@@ -3,6 +3,7 @@
 //! [`CallDetails`]: trace_formats::clog2::states::CallDetails
 
 use super::chosen_values::ChosenValues;
+use trace_formats::clog2::states::FAILED_HANDLE;
 use trace_model::{Category, InfoValue};
 use wrappers::ToldBytes;
 
@@ -125,6 +126,8 @@ pub(super) struct CallInfo {
     pub completes: Vec<u32>,
     /// Number of the file or window of the call among those of its process.
     pub handle: Option<u32>,
+    /// Whether the call was to make a file or window, and failed.
+    pub makes_nothing: bool,
     /// Ranks in MPI_COMM_WORLD of the group that the call names.
     pub ranks: Vec<u32>,
     /// Rank that the call is directed to.
@@ -175,6 +178,7 @@ impl CallInfo {
             request,
             completes,
             handle,
+            makes_nothing,
             ranks,
             target,
             is_exclusive,
@@ -189,6 +193,7 @@ impl CallInfo {
         *request = None;
         completes.clear();
         *handle = None;
+        *makes_nothing = false;
         ranks.clear();
         *target = None;
         *is_exclusive = false;
@@ -207,7 +212,10 @@ impl CallInfo {
             NamedValue::Request => self.request = unsigned,
             NamedValue::Completes => self.completes.extend(unsigned),
             NamedValue::Root => self.root = signed,
-            NamedValue::Handle => self.handle = unsigned,
+            NamedValue::Handle => {
+                self.handle = unsigned;
+                self.makes_nothing = number == i64::from(FAILED_HANDLE);
+            }
             NamedValue::Target => self.target = signed.filter(|&rank| rank >= 0),
             NamedValue::Exclusive => self.is_exclusive = number == 1,
             // Of sends and receives the number is negative.

@@ -78,6 +78,8 @@ impl WaitPass<'_> {
             (.., Some(made)) => (made, line.rank, line.rank),
             (.., Some(side), None) => (side.queue, line.rank, side.first + line.rank),
             (_, _, Some(shared), ..) => (shared.queue, shared.rank, shared.rank),
+            // Ranks come together in a call that fails, too.
+            (SharedUse::Makes, None, ..) if info.makes_nothing => (line.comm, line.rank, line.rank),
             (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), ..)
                 if !is_unknown && !self.lacking.has_no_arguments(category) =>
             {

@@ -110,3 +110,23 @@ fn windows_that_a_rank_made_before_its_trace_begins_are_not_taken_for_others() {
     let said = format!("4 {made_before}: waits there are not counted");
     assert!(notes.contains(&said), "{notes:?}");
 }
+
+/// Rank 1 comes 3 s late to a call that makes no window on rank 0, where it fails. The fences after it are those of the window that was made before.
+#[test]
+fn ranks_come_together_in_a_call_that_fails_to_make_a_window() {
+    const FAILED: i32 = -2;
+    let report = report_of(&[
+        (0, 0, [0.0, 1.0], 0),
+        (0, 1, [0.0, 1.0], 0),
+        (1, 0, [2.0, 3.0], 0),
+        (1, 1, [2.0, 3.0], 0),
+        (1, 0, [4.0, 8.0], FAILED),
+        (1, 1, [7.0, 8.0], 1),
+        (1, 0, [9.0, 11.0], 2),
+        (1, 1, [10.0, 11.0], 2),
+        (2, 0, [12.0, 17.0], 2),
+        (2, 1, [17.0, 17.0], 2),
+    ]);
+    let waiting = &report.pairs.waiting;
+    assert_eq!([waiting[0][1], waiting[1][0]], [3.0 + 1.0 + 5.0, 0.0]);
+}

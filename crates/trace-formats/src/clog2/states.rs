@@ -128,7 +128,8 @@ pub struct CallDetails {
     /// that in the communicator of the message, or in MPI_COMM_WORLD if that communicator has no timeline of its own. Both are −1 for MPI_PROC_NULL,
     /// for a message that was matched before, and where MPI_Start starts a send.
     pub asks_for: bool,
-    /// `handle=`: i32 number of the file or window that ranks share, in the order in which the process opens or makes them.
+    /// `handle=`: i32 number of the file or window that ranks share, in the order in which the process opens or makes them; [`FAILED_HANDLE`] of a call
+    /// that failed to make one.
     pub handle: bool,
     /// `name=`: the name that the call gives to a communicator, datatype or window, a text; empty where the communicator has no timeline of its own.
     pub name: bool,
@@ -149,6 +150,9 @@ pub struct CallDetails {
     /// of its local side, and that of its remote side, which is else −1; ranks whose data neighbourhood calls on it get, a text such as `1,3-4`.
     pub makes: bool,
 }
+
+/// Stands in place of the number of a file or window in the info of a call that was to make it, and failed.
+pub const FAILED_HANDLE: i32 = -2;
 
 /// How the numbers of completed requests are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

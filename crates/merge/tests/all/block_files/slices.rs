@@ -289,3 +289,31 @@ fn a_rank_may_be_far_ahead() {
     call_at(&mut idle, 1_005, 1_015, "MPI_Wtime", &[]);
     compare(&[busy, idle], 1 << 11);
 }
+
+/// The second MPI_File_open fails, and gives MPI_FILE_NULL. The third file has the number that it has on ranks where the second open did not fail.
+#[test]
+fn a_file_that_could_not_be_opened_has_no_number() {
+    use V::{H, I, T};
+    let mut b = rank(0, 1);
+    let open = |file| [H(WORLD), T(Some("f")), I(2), H(0), H(file)];
+    b.call("MPI_File_open", &open(70));
+    failed_call(&mut b, 42, "MPI_File_open", &open(0));
+    b.call("MPI_File_open", &open(71));
+    for file in [71, 70] {
+        b.call("MPI_File_close", &[H(file)]);
+    }
+    let bytes = b.bytes();
+    let files = [BlockFile::new(&bytes).expect("a block file")];
+    let options = MergeOptions {
+        details: true,
+        ..MergeOptions::default()
+    };
+    let table = wrappers::table().expect("the table parses");
+    let merge = Merge::new(&files, table, options).expect("a rank");
+    let mut shown = drawables(&sliced(&merge, TreeOptions::default(), 1).slog2);
+    shown.retain(|(name, ..)| name.starts_with("MPI_File_"));
+    shown.sort_by_key(|(_, vertices, _)| vertices[0]);
+    let handle = |info: &[u8]| i32::from_be_bytes(*info.last_chunk().expect("a number"));
+    let handles: Vec<i32> = shown.iter().map(|(.., info)| handle(info)).collect();
+    assert_eq!(handles, [0, -2, 2, 2, 0]);
+}
