@@ -131,7 +131,9 @@ impl Archive {
             false => writer,
         };
         let list = match *event {
-            Event::Enter { attributes, .. } if !attributes.is_empty() => {
+            Event::Enter { attributes, .. } | Event::Leave { attributes, .. }
+                if !attributes.is_empty() =>
+            {
                 self.list(attributes)?;
                 self.attributes
             }

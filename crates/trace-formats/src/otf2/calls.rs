@@ -10,7 +10,7 @@ use super::error::Otf2Error;
 use super::event::{CollectiveEnd, Event};
 use super::events::{EndEvent, EventMaker, OpenRegion};
 use super::functions::{RegionCall, bytes_of_remote_root, collective_bytes};
-use super::numbers::{NO_ROOT, ROOT_IN_OWN_GROUP, ROOT_IS_SELF, value_type};
+use super::numbers::{NO_ROOT, REQUEST, ROOT_IN_OWN_GROUP, ROOT_IS_SELF, value_type};
 use super::places::LinePlace;
 use super::requests::Operation;
 use super::values::{CallValues, numbers, pairs};
@@ -233,8 +233,15 @@ impl EventMaker {
             Some(inside.remove(at))
         });
         let mut sums = Vec::new();
+        let mut attributes = Vec::new();
         if let Some(ended) = ended {
             sums = ended.sums;
+            // A send without a message, as to MPI_PROC_NULL, has no event that tells its request.
+            if matches!(call, RegionCall::Isend | RegionCall::Isendrecv)
+                && let Some(&request) = ended.sends.front()
+            {
+                attributes.push(self.number_attribute(REQUEST, request));
+            }
             for &request in &ended.completes {
                 self.complete(location, time, place.process, request)?;
                 self.complete_one_sided(location, time, place.process, request)?;
@@ -257,7 +264,9 @@ impl EventMaker {
                 self.metric(location, time, class, sum)?;
             }
         }
-        self.archive.write(location, time, &Event::Leave { region })
+        let attributes = attributes.as_slice();
+        let event = Event::Leave { region, attributes };
+        self.archive.write(location, time, &event)
     }
 
     /// Writes the sum of a performance counter.

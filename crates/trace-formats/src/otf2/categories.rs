@@ -9,7 +9,7 @@ use super::definition_writer::RegionDefinition;
 use super::events::EventMaker;
 use super::functions::RegionKind;
 use super::info::InfoReader;
-use super::numbers::{REQUEST, value_type};
+use super::numbers::{REQUEST, description, value_type};
 
 impl EventMaker {
     /// Defines the categories of a trace.
@@ -44,6 +44,7 @@ impl EventMaker {
                 region = u32::try_from(self.regions.len()).unwrap_or(0);
                 self.regions.push(RegionDefinition {
                     name: self.strings.id(&name),
+                    description: self.strings.id(description(meaning != Meaning::Region)),
                     role: kind.role,
                     paradigm: kind.paradigm,
                 });

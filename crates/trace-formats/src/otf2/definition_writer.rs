@@ -15,6 +15,8 @@ use super::numbers::{
 pub(super) struct RegionDefinition {
     /// Reference of the name.
     pub name: u32,
+    /// Reference of a text that says whether it has a duration: [`super::numbers::description`].
+    pub description: u32,
     pub role: u8,
     pub paradigm: u8,
 }
@@ -81,12 +83,27 @@ impl DefinitionWriter {
     ) -> Result<(), Otf2Error> {
         let RegionDefinition {
             name,
+            description,
             role,
             paradigm,
         } = *region;
         self.call("OTF2_GlobalDefWriter_WriteRegion", |f, w| {
             // SAFETY: The writer is open.
-            unsafe { (f.define_region)(w, reference, name, name, 0, role, paradigm, 0, 0, 0, 0) }
+            unsafe {
+                (f.define_region)(
+                    w,
+                    reference,
+                    name,
+                    name,
+                    description,
+                    role,
+                    paradigm,
+                    0,
+                    0,
+                    0,
+                    0,
+                )
+            }
         })
     }
 

@@ -69,6 +69,7 @@ pub(super) enum Event<'a> {
     },
     Leave {
         region: u32,
+        attributes: &'a [Attribute],
     },
     Send(MessageEnd, Option<u64>),
     SendComplete(u64),
@@ -149,7 +150,7 @@ impl Event<'_> {
         unsafe {
             match *self {
                 Event::Enter { region, .. } => (f.enter)(writer, list, time, region),
-                Event::Leave { region } => (f.leave)(writer, list, time, region),
+                Event::Leave { region, .. } => (f.leave)(writer, list, time, region),
                 Event::Send(m, None) => {
                     (f.send)(writer, list, time, m.partner, m.comm, m.tag, m.bytes)
                 }

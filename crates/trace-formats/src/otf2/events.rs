@@ -375,7 +375,8 @@ impl EventMaker {
             };
             self.archive.write(location, time, &event)?;
         }
-        let region = entry.region;
-        self.archive.write(location, time, &Event::Leave { region })
+        let (region, attributes) = (entry.region, &[][..]);
+        let event = Event::Leave { region, attributes };
+        self.archive.write(location, time, &event)
     }
 }

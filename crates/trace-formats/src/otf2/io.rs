@@ -125,10 +125,10 @@ impl EventMaker {
         if is_blocking {
             return Ok(EndEvent::IoComplete { handle, bytes, id });
         }
-        match (
-            touched.and_then(|touched| touched.complete_after),
-            kind.phase,
-        ) {
+        let told = touched.and_then(|touched| touched.complete_after);
+        // So it is told of an access of an archive.
+        let told = told.or(values.complete_after.filter(|_| kind.phase != Phase::Begin));
+        match (told, kind.phase) {
             (Some(after), _) => {
                 let complete = (time.saturating_add(after), id, location, handle, bytes);
                 let waiting = self.completions.entry(place.location).or_default();

@@ -20,6 +20,20 @@ pub(super) const TIMELINE_COMM: &str = "timeline communicator";
 /// [`super::requests::request_id`].
 pub(super) const REQUEST: &str = "request";
 
+/// Descriptions of regions by which mpitrace says of each whether it is a state, or an event without duration.
+const DESCRIPTIONS: [&str; 2] = ["state", "event"];
+
+/// Description of a region.
+pub(super) fn description(is_event: bool) -> &'static str {
+    DESCRIPTIONS[usize::from(is_event)]
+}
+
+/// Whether a region with this description is an event; `None` if it does not say so.
+pub(super) fn is_event(description: &str) -> Option<bool> {
+    let found = DESCRIPTIONS.iter().position(|known| *known == description);
+    found.map(|found| found == 1)
+}
+
 /// `OTF2_Type`: types of attributes and metrics.
 pub(super) mod value_type {
     pub const UINT8: u8 = 1;

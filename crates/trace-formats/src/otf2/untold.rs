@@ -50,7 +50,7 @@ impl EventMaker {
         found
     }
 
-    fn number_attribute(&mut self, name: &str, number: u32) -> Attribute {
+    pub(super) fn number_attribute(&mut self, name: &str, number: u32) -> Attribute {
         let name = self.strings.id(name);
         let attribute = self.attributes.id(name, value_type::INT64);
         (attribute, AttributeValue::Signed(number.into()))

@@ -6,6 +6,9 @@ const MAX_NAMED: usize = 1 << 16;
 /// Name of the texts that tell how an operation was made.
 pub(super) const DETAILS: &str = "details";
 
+/// Name of the time from the start of a call until its operation was complete.
+pub(super) const COMPLETE_AFTER: &str = "complete (ns)";
+
 /// A value that events need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
@@ -68,7 +71,7 @@ impl Field {
             "size" => Field::Size,
             "result" => Field::Result,
             "role" => Field::Role,
-            "complete (ns)" => Field::CompleteAfter,
+            COMPLETE_AFTER => Field::CompleteAfter,
             _ => Field::Other,
         }
     }
@@ -143,9 +146,10 @@ pub(super) struct CallValues<'a> {
 }
 
 impl<'a> CallValues<'a> {
-    /// Number by which a call of MPI names its file.
+    /// Number by which a call of MPI names its file. That of MPI_FILE_NULL in DUMPI is 0.
     pub(super) fn file_number(&self) -> Option<u32> {
         let file = || self.file.and_then(|file| u32::try_from(file).ok());
+        let file = || file().filter(|&file| file > 0);
         self.handle.or_else(file)
     }
 

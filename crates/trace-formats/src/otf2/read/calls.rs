@@ -1,5 +1,8 @@
 //! Regions that are open on a location, and what the events inside tell of them.
 
+use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+
 use trace_model::hash::Map;
 
 use super::super::numbers::{FIRST_NO_ROOT, UNDEFINED_REF};
@@ -42,6 +45,10 @@ pub(super) struct CallFacts {
     pub handle: Option<u32>,
     /// Bytes that an access to a file has read or written.
     pub done: Option<u64>,
+    /// Number of an access to a file that is not complete.
+    pub pending: Option<u64>,
+    /// Time from the start of the call until its access to a file was complete, where that was after the call, ticks.
+    pub complete_after: Option<u64>,
 }
 
 impl CallFacts {
@@ -59,6 +66,8 @@ impl CallFacts {
         group: None,
         handle: None,
         done: None,
+        pending: None,
+        complete_after: None,
     };
 
     /// The request that the call makes.
@@ -117,6 +126,20 @@ pub(super) struct RegionVisit {
 }
 
 impl RegionVisit {
+    /// Takes attributes of the end, where mpitrace tells what it did not know at the start.
+    pub(super) fn take_attributes(&mut self, at_end: &[Attribute], is_own: bool) {
+        if is_own && !at_end.is_empty() {
+            self.attributes = [&self.attributes, at_end].concat().into();
+        }
+    }
+
+    /// Whether the attributes are those of this set.
+    pub(super) fn has_attributes(&self, set: &BTreeSet<u32>) -> bool {
+        let mut attributes = self.attributes.iter();
+        self.attributes.len() == set.len()
+            && attributes.all(|(reference, ..)| set.contains(reference))
+    }
+
     /// Takes the communicator from the attribute that tells it, which is no attribute of the region any more. Other communicators among the
     /// attributes become those numbers that lines have for them.
     pub(super) fn take_comm(&mut self, comms: &Comms) {
@@ -304,11 +327,13 @@ impl LocationState {
                 facts.comm = comm.filter(|comm| definitions.comms.contains_key(comm));
             }
             EventKind::IoClose { handle } => facts.handle = Some(handle),
-            EventKind::IoComplete { handle, bytes, .. } if facts.handle == Some(handle) => {
+            EventKind::IoComplete { handle, bytes, id } if facts.handle == Some(handle) => {
                 facts.done = Some(facts.done.unwrap_or(0).saturating_add(bytes));
+                facts.pending = facts.pending.filter(|&pending| pending != id);
             }
-            EventKind::IoBegin { handle, bytes, .. } => {
+            EventKind::IoBegin { handle, bytes, id } => {
                 facts.handle = Some(handle);
+                facts.pending = Some(id);
                 // The largest number says that nobody knows.
                 if bytes != u64::MAX {
                     facts.bytes = Some(facts.bytes.unwrap_or(0).saturating_add(bytes));
@@ -320,16 +345,35 @@ impl LocationState {
     }
 }
 
-/// Calls that have ended and whose collective operation has not: what it is on is told when it is complete.
+/// What the names of functions begin with that access files and do not wait.
+const NONBLOCKING_ACCESS: &str = "MPI_File_i";
+
+/// Calls that have ended and whose operation has not: what a collective one is on is told when it is complete, and so is how long an access to a file
+/// takes.
 #[derive(Debug, Default)]
 pub(super) struct BegunCalls {
     calls: Map<(i32, u32), RegionVisit>,
+    /// By rank and number of the access.
+    accesses: Map<(i32, u64), RegionVisit>,
 }
 
 impl BegunCalls {
-    /// Keeps a call that begins one collective operation; gives any other back. MPI_Start begins operations that were made before.
+    /// Keeps a call that begins one collective operation, or one access to a file; gives any other back. MPI_Start begins operations that were made
+    /// before.
     pub(super) fn keep(&mut self, visit: RegionVisit, name: &str) -> Option<RegionVisit> {
         let facts = &visit.facts;
+        if let Some(access) = facts.pending
+            && name.starts_with(NONBLOCKING_ACCESS)
+            && self.accesses.len() < MAX_BEGUN
+        {
+            return match self.accesses.entry((visit.rank, access)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(visit);
+                    None
+                }
+                Entry::Occupied(_) => Some(visit),
+            };
+        }
         match facts.collectives.as_slice() {
             &[request]
                 if facts.comm.is_none()
@@ -356,9 +400,23 @@ impl BegunCalls {
         Some(visit)
     }
 
+    /// The call that has begun an access to a file which is complete at this time, ticks.
+    pub(super) fn complete_access(
+        &mut self,
+        rank: i32,
+        access: u64,
+        time: u64,
+    ) -> Option<RegionVisit> {
+        let mut visit = self.accesses.remove(&(rank, access))?;
+        visit.facts.complete_after = Some(time.saturating_sub(visit.start));
+        Some(visit)
+    }
+
     /// The calls whose operations were never complete.
     pub(super) fn left(&mut self) -> impl Iterator<Item = RegionVisit> {
-        let mut left: Vec<RegionVisit> = std::mem::take(&mut self.calls).into_values().collect();
+        let calls = std::mem::take(&mut self.calls).into_values();
+        let accesses = std::mem::take(&mut self.accesses).into_values();
+        let mut left: Vec<RegionVisit> = calls.chain(accesses).collect();
         left.sort_unstable_by_key(|visit| (visit.start, visit.thread));
         left.into_iter()
     }

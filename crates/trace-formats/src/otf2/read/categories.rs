@@ -1,12 +1,13 @@
 //! Categories of regions and metrics: what their infos hold.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use trace_model::hash::Map;
 use trace_model::{COUNTER_SIGN, Category, Color, Definitions, InfoWriter, Text, Topology};
 
-use super::super::numbers::{group_type, paradigm, value_type};
-use super::super::values::{list, numbers};
+use super::super::numbers::{group_type, is_event, paradigm, value_type};
+use super::super::values::{COMPLETE_AFTER, list, numbers};
 use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
 use super::files::{self, FILE_VALUES, OPERATION_VALUES};
@@ -30,6 +31,7 @@ enum Fact {
     Path,
     File,
     Done,
+    CompleteAfter,
     Zero,
     /// What archives do not tell.
     Nothing,
@@ -49,6 +51,7 @@ impl Fact {
             "sends" => Fact::Sends,
             "receives" => Fact::Receives,
             "filename" => Fact::Path,
+            COMPLETE_AFTER => Fact::CompleteAfter,
             _ => Fact::Nothing,
         }
     }
@@ -62,10 +65,12 @@ struct Field {
     fact: Fact,
 }
 
-/// The category of a region.
+/// The category of a region, or of its visits with certain attributes.
 #[derive(Debug)]
 pub(super) struct RegionCategory {
     pub index: i32,
+    /// References of the attributes.
+    attributes: BTreeSet<u32>,
     pub topology: Topology,
     fields: Vec<Field>,
     /// Metrics whose growth is told.
@@ -77,7 +82,7 @@ pub(super) struct RegionCategory {
 /// The categories of an archive.
 #[derive(Debug, Default)]
 pub(super) struct Categories {
-    pub regions: Map<u32, RegionCategory>,
+    regions: Map<u32, Vec<RegionCategory>>,
     /// Indices of metrics whose values are events, and whether they are real numbers.
     pub metrics: Map<u32, (i32, bool)>,
     /// Index of the events that name the files of operations. mpitrace itself writes such events as markers.
@@ -111,7 +116,17 @@ impl Categories {
         let messages = Category::messages_up_to(survey.largest_message);
         definitions.categories.push(messages);
         let mut index = MESSAGE;
-        for (&region, used) in &survey.regions {
+        // Those of mpitrace tell all attributes at each visit, but for empty texts.
+        let variants = |(region, used): (&u32, &RegionUse)| {
+            let variants = match is_own {
+                true => vec![used.clone()],
+                false => used.variants(),
+            };
+            variants.into_iter().map(|used| (*region, used)).collect()
+        };
+        let uses: Vec<Vec<(u32, RegionUse)>> = survey.regions.iter().map(variants).collect();
+        for (region, used) in uses.iter().flatten() {
+            let region = *region;
             index = index.saturating_add(1);
             let name = match source.region_name(region) {
                 "" => format!("region {region}"),
@@ -120,9 +135,13 @@ impl Categories {
             let function = table.and_then(|table| table.get(&name));
             let state = function.zip(states.as_ref());
             let state = state.and_then(|(function, states)| states.get(function.id as u16));
+            let defined = source.regions.get(&region);
+            let kind = defined.map(|region| region.paradigm);
+            let described = defined.and_then(|region| is_event(source.text(region.description)));
+            let is_marker =
+                is_own && described.unwrap_or(!used.takes_time && kind == Some(paradigm::USER));
+            let state = state.filter(|_| !is_marker);
             let details = state.map_or(String::new(), |state| state.details.format());
-            let kind = source.regions.get(&region).map(|region| region.paradigm);
-            let is_marker = is_own && !used.takes_time && kind == Some(paradigm::USER);
             let told = ToldValues::of(source, used);
             let is_own_operation = is_own && kind == Some(paradigm::NONE);
             let operation = match is_own_operation {
@@ -165,21 +184,32 @@ impl Categories {
                     .etypes
                     .insert(index, (state.start(), state.end()));
             }
-            categories.regions.insert(
-                region,
-                RegionCategory {
-                    index,
-                    topology,
-                    fields,
-                    members,
-                    is_operation,
-                },
-            );
+            let known = categories.regions.entry(region).or_default();
+            known.push(RegionCategory {
+                index,
+                attributes: used.attributes.clone(),
+                topology,
+                fields,
+                members,
+                is_operation,
+            });
         }
-        let mut regions = categories.regions.values();
+        categories.add_events(source, survey, is_own, definitions);
+        categories
+    }
+
+    /// Defines the categories of what has no duration and is no region.
+    fn add_events(
+        &mut self,
+        source: &GlobalDefinitions,
+        survey: &Survey,
+        is_own: bool,
+        definitions: &mut Definitions,
+    ) {
+        let mut regions = self.regions.values().flatten();
         if !is_own && regions.any(|region| region.is_operation) {
-            index = index.saturating_add(1);
-            categories.file = Some(index);
+            let index = next_index(definitions);
+            self.file = Some(index);
             let gold = Color::rgb(0x00ff_d700);
             let mut category = Category::new(index, FILE.into(), Topology::Event, gold);
             let (_, format) = ToldValues::default().of_file();
@@ -190,17 +220,33 @@ impl Categories {
             let Some(found) = source.metric_members.get(&member) else {
                 continue;
             };
-            index = index.saturating_add(1);
+            let index = next_index(definitions);
             let name = source.text(found.name);
             let color = Color::from_name(color_of(name)).unwrap_or(Color::WHITE);
             let mut category = Category::new(index, name.into(), Topology::Event, color);
             let is_real = found.is_real();
             category.set_info_format(if is_real { b"value=%E" } else { b"value=%l" });
             definitions.categories.push(category);
-            categories.metrics.insert(member, (index, is_real));
+            self.metrics.insert(member, (index, is_real));
         }
-        categories
     }
+
+    /// The category of a visit.
+    pub(super) fn of(&self, visit: &RegionVisit) -> Option<&RegionCategory> {
+        match self.regions.get(&visit.region)?.as_slice() {
+            [only] => Some(only),
+            variants => {
+                let of_visit =
+                    |variant: &&RegionCategory| visit.has_attributes(&variant.attributes);
+                variants.iter().find(of_visit).or(variants.last())
+            }
+        }
+    }
+}
+
+/// Index of the category that is defined next.
+fn next_index(definitions: &Definitions) -> i32 {
+    i32::try_from(definitions.categories.len()).unwrap_or(i32::MAX)
 }
 
 /// Name of the events that name files.
@@ -307,6 +353,7 @@ fn fields(
         ("handle", b'd'),
         ("target", b'd'),
         ("filename", b's'),
+        (COMPLETE_AFTER, b'l'),
     ];
     for (name, letter) in extra {
         if !wanted.iter().any(|(known, _)| known == name) {
@@ -323,7 +370,7 @@ fn fields(
     let is_no_attribute = |name: &str| {
         matches!(
             name,
-            "request" | "completes" | "sends" | "receives" | "filename"
+            "request" | "completes" | "sends" | "receives" | "filename" | COMPLETE_AFTER
         )
     };
     let is_told = |name: &str| used.tells(name) && (!is_own || is_no_attribute(name));
@@ -443,6 +490,7 @@ impl Field {
             Fact::Root => number(facts.root),
             Fact::Bytes => bytes(facts.bytes, -1),
             Fact::Done => bytes(facts.done, 0),
+            Fact::CompleteAfter => bytes(facts.complete_after.map(|ticks| source.ns(ticks)), -1),
             Fact::Request => number(facts.request()),
             Fact::Completes if self.letter == b's' => text(list(&facts.completes)),
             Fact::Completes => number(facts.completes.first().copied()),
@@ -480,7 +528,7 @@ fn put(letter: u8, value: Value<'_>, info: &mut InfoWriter) {
 }
 
 /// The beginning of a text, as far as an info has room.
-fn cut(text: &str) -> &[u8] {
+pub(super) fn cut(text: &str) -> &[u8] {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -159,6 +159,22 @@ impl Comms {
         }
     }
 
+    /// Numbers and names of the communicators that have names. The name of MPI_COMM_WORLD is known, and MPI_COMM_SELF is one for each rank.
+    pub(super) fn named<'a>(
+        &'a self,
+        definitions: &'a GlobalDefinitions,
+    ) -> impl Iterator<Item = (i32, &'a str)> {
+        self.comms.iter().filter_map(|(reference, sides)| {
+            let name = definitions.text(definitions.comms.get(reference)?.name);
+            match sides.as_slice() {
+                [side] if side.number > 0 && !side.is_self && !name.is_empty() => {
+                    Some((side.number, name))
+                }
+                _ => None,
+            }
+        })
+    }
+
     /// The side of a communicator that a rank of MPI_COMM_WORLD is on.
     fn side(&self, reference: u32, rank: i32) -> Option<&CommSide> {
         let sides = self.comms.get(&reference)?;

@@ -59,10 +59,10 @@ callbacks! {
         found.locations.push(Location { id, name, kind, events, group });
     }
     region(
-        found, id: u32, name: u32, _canonical: u32, _description: u32, _role: u8, paradigm: u8, _flags: u32, _file: u32,
+        found, id: u32, name: u32, _canonical: u32, description: u32, _role: u8, paradigm: u8, _flags: u32, _file: u32,
         _first: u32, _last: u32
     ) {
-        found.regions.entry(id).or_insert(Region { name, paradigm });
+        found.regions.entry(id).or_insert(Region { name, description, paradigm });
     }
     group(found, id: u32, _name: u32, kind: u8, paradigm: u8, _flags: u32, count: u32, members: *const u64) {
         // SAFETY: The library passes so many members.

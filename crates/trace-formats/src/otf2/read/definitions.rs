@@ -31,6 +31,7 @@ pub(super) struct Location {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
     pub name: u32,
+    pub description: u32,
     pub paradigm: u8,
 }
 
@@ -110,6 +111,12 @@ impl GlobalDefinitions {
     /// The text of this reference; empty if it is not defined.
     pub(super) fn text(&self, reference: u32) -> &str {
         self.strings.get(&reference).map_or("", String::as_str)
+    }
+
+    /// A duration of so many ticks, ns.
+    pub(super) fn ns(&self, ticks: u64) -> u64 {
+        let ns = u128::from(ticks) * 1_000_000_000 / u128::from(self.resolution.max(1));
+        u64::try_from(ns).unwrap_or(u64::MAX)
     }
 
     /// Name of a region.

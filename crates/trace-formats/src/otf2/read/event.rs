@@ -33,6 +33,7 @@ pub(super) enum EventKind {
     },
     Leave {
         region: u32,
+        attributes: Box<[Attribute]>,
     },
     Send(MessageEnd, Option<u64>),
     SendComplete(u64),

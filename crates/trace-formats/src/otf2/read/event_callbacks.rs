@@ -65,7 +65,6 @@ macro_rules! callbacks {
 }
 
 callbacks! {
-    leave(region: u32) => EventKind::Leave { region };
     send(partner: u32, comm: u32, tag: u32, bytes: u64) =>
         EventKind::Send(MessageEnd { partner, comm, tag, bytes }, None);
     isend(partner: u32, comm: u32, tag: u32, bytes: u64, request: u64) =>
@@ -112,6 +111,21 @@ unsafe extern "C" fn enter(
     unsafe {
         let attributes = attributes(buffer, list);
         put(buffer, time, EventKind::Enter { region, attributes })
+    }
+}
+
+unsafe extern "C" fn leave(
+    _: u64,
+    time: u64,
+    _: u64,
+    buffer: UserData,
+    list: Object,
+    region: u32,
+) -> c_int {
+    // SAFETY: The library passes the address that was registered with the callbacks, and a list of its own.
+    unsafe {
+        let attributes = attributes(buffer, list);
+        put(buffer, time, EventKind::Leave { region, attributes })
     }
 }
 

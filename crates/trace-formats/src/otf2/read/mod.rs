@@ -6,6 +6,7 @@
 mod archive;
 mod calls;
 mod categories;
+mod comm_names;
 mod comms;
 mod definition_callbacks;
 mod definitions;

@@ -10,6 +10,7 @@ use super::super::error::Otf2Error;
 use super::archive::{LocationEvents, ReadArchive};
 use super::calls::{BegunCalls, LocationState, RegionVisit};
 use super::categories::{Categories, MESSAGE, RegionCategory};
+use super::comm_names::NamingEvents;
 use super::comms::Comms;
 use super::definitions::{GlobalDefinitions, Location};
 use super::event::{Event, EventKind, MessageEnd};
@@ -32,7 +33,10 @@ pub struct Otf2Source {
     places: Places,
     comms: Comms,
     categories: Categories,
+    comm_names: NamingEvents,
     definitions: Definitions,
+    /// Time of the first event, ticks.
+    first: u64,
     /// Time zero, ticks.
     zero: u64,
     is_own: bool,
@@ -68,6 +72,11 @@ impl Otf2Source {
             definitions.program = source.text(program).to_owned();
         }
         let categories = Categories::new(&source, &survey, is_own, &mut definitions);
+        // Archives of mpitrace have the calls that give the names.
+        let comm_names = match is_own {
+            true => NamingEvents::default(),
+            false => NamingEvents::new(&source, &comms, &mut definitions),
+        };
         // The times of mpitrace are those of the trace before; others count from the start of the program.
         let first = survey.first.unwrap_or(0);
         let zero = if is_own { 0 } else { source.offset.min(first) };
@@ -77,7 +86,9 @@ impl Otf2Source {
             places,
             comms,
             categories,
+            comm_names,
             definitions,
+            first,
             zero,
             is_own,
         })
@@ -109,6 +120,7 @@ impl trace_model::Source for Otf2Source {
             .map(|place| place.definition)
             .collect();
         archive.open_locations(&locations).map_err(stop)?;
+        self.comm_names.draw(self.seconds(self.first), put)?;
         let mut walk = Walk::new(self, put);
         // All locations go on together, so that few messages are under way at a time.
         let mut heap = BinaryHeap::new();
@@ -197,8 +209,9 @@ impl<'a> Walk<'a> {
         let rank = place.rank;
         match event.kind {
             EventKind::Enter { region, attributes } => state.enter(region, time, attributes),
-            EventKind::Leave { region } => {
+            EventKind::Leave { region, attributes } => {
                 if let Some(mut visit) = state.leave(region, time) {
+                    visit.take_attributes(&attributes, self.source.is_own);
                     visit.take_comm(&self.source.comms);
                     let name = self.source.source.region_name(region);
                     if let Some(visit) = self.begun.keep(visit, name) {
@@ -244,6 +257,11 @@ impl<'a> Walk<'a> {
                         }
                     },
                     _ => {}
+                }
+                if let EventKind::IoComplete { id, .. } = kind
+                    && let Some(visit) = self.begun.complete_access(rank, id, time)
+                {
+                    self.draw_state(&visit)?;
                 }
                 let source = self.source;
                 let complete = state.take(&kind, &source.source, &source.comms, &mut self.requests);
@@ -315,7 +333,7 @@ impl<'a> Walk<'a> {
 
     fn draw_state(&mut self, visit: &RegionVisit) -> Result<(), Stop> {
         let source = self.source;
-        let Some(category) = source.categories.regions.get(&visit.region) else {
+        let Some(category) = source.categories.of(visit) else {
             return Ok(());
         };
         if category.is_operation {

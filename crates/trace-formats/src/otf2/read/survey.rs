@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::error::Otf2Error;
 use super::super::numbers::{CPU_THREAD, metric_mode};
+use super::super::values::COMPLETE_AFTER;
 use super::archive::ReadArchive;
 use super::calls::{BegunCalls, LocationState, RegionVisit};
 use super::comms::Comms;
@@ -13,11 +14,16 @@ use super::files;
 use super::places::Places;
 use super::requests::RequestNumbers;
 
+/// Sets of attributes by which visits of one region are told apart, at most.
+const MAX_VARIANTS: usize = 8;
+
 /// What visits of a region tell, of all together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RegionUse {
     /// References of attributes.
     pub attributes: BTreeSet<u32>,
+    /// The sets of attributes that single visits have, unless there are more than [`MAX_VARIANTS`].
+    sets: Vec<BTreeSet<u32>>,
     /// Accumulated metrics.
     pub members: BTreeSet<u32>,
     /// Names of values that events tell.
@@ -28,8 +34,16 @@ pub(super) struct RegionUse {
 
 impl RegionUse {
     fn take(&mut self, visit: &RegionVisit, definitions: &GlobalDefinitions) {
-        let attributes = visit.attributes.iter().map(|(reference, ..)| *reference);
-        self.attributes.extend(attributes);
+        if self.sets.len() <= MAX_VARIANTS && !self.sets.iter().any(|set| visit.has_attributes(set))
+        {
+            let attributes = visit.attributes.iter().map(|(reference, ..)| *reference);
+            let set: BTreeSet<u32> = attributes.collect();
+            self.attributes.extend(&set);
+            self.sets.push(set);
+        } else if self.sets.len() > MAX_VARIANTS {
+            let attributes = visit.attributes.iter().map(|(reference, ..)| *reference);
+            self.attributes.extend(attributes);
+        }
         self.members
             .extend(visit.sums.iter().map(|(member, _)| *member));
         self.takes_time |= visit.start != visit.end;
@@ -47,9 +61,22 @@ impl RegionUse {
             (facts.group.is_some(), "ranks"),
             (facts.target.is_some(), "target"),
             (facts.is_exclusive.is_some(), "exclusive"),
+            (facts.complete_after.is_some(), COMPLETE_AFTER),
         ];
         let told = told.into_iter().filter(|(is_told, _)| *is_told);
         self.told.extend(told.map(|(_, name)| name));
+    }
+
+    /// The visits apart that have other attributes than others, at most [`MAX_VARIANTS`]; if there are more, all together.
+    pub(super) fn variants(&self) -> Vec<RegionUse> {
+        if self.sets.len() > MAX_VARIANTS {
+            return vec![self.clone()];
+        }
+        let variant = |attributes: &BTreeSet<u32>| RegionUse {
+            attributes: attributes.clone(),
+            ..self.clone()
+        };
+        self.sets.iter().map(variant).collect()
     }
 
     /// Whether events tell the value of this name.
@@ -130,8 +157,9 @@ impl Survey {
                     EventKind::Enter { region, attributes } => {
                         state.enter(region, time, attributes)
                     }
-                    EventKind::Leave { region } => {
+                    EventKind::Leave { region, attributes } => {
                         if let Some(mut visit) = state.leave(region, time) {
+                            visit.take_attributes(&attributes, is_own);
                             visit.take_comm(comms);
                             survey.take(&visit, definitions);
                             begun.keep(visit, definitions.region_name(region));
@@ -152,6 +180,11 @@ impl Survey {
                         if let EventKind::Send(end, _) | EventKind::Receive(end, _) = &kind {
                             survey.comms_on.insert((place.line, end.comm));
                             survey.largest_message = survey.largest_message.max(end.bytes);
+                        }
+                        if let EventKind::IoComplete { id, .. } = kind
+                            && let Some(visit) = begun.complete_access(place.rank, id, time)
+                        {
+                            survey.take(&visit, definitions);
                         }
                         let complete = state.take(&kind, definitions, comms, &mut requests);
                         let visit = complete.and_then(|(request, facts)| {

@@ -12,6 +12,7 @@ use trace_model::{
     info_values, message, value_names,
 };
 
+use super::printed::PrintedArchive;
 use super::written;
 use crate::perfetto::{OwnedDrawable, category, definitions, line_of_comm};
 
@@ -142,10 +143,16 @@ fn has_communicators_and_messages(found: &[String]) {
         ns(3960),
         ns(4070)
     ));
+    // Each loop has the attributes that its own start tells.
+    for (nth, told) in (0..).zip(["", "depth=-1", "depth=-2, note=deep"]) {
+        let [start, end] = [5060, 5280].map(|ticks| ns(ticks + 330 * nth));
+        has(format!(
+            "!$omp for @a.c:7 0.1 at {start} to 0.1 at {end}: {told}"
+        ));
+    }
     has(format!(
-        "!$omp for @a.c:7 0.1 at {} to 0.1 at {}: ",
-        ns(5060),
-        ns(5280)
+        "MPI_Comm_set_name 0.0 as 0 of 1 at {}: name=even ranks",
+        ns(1100)
     ));
     // The receive that was posted first gets the message that was sent first, although it is complete last.
     let times = [(2541u64, 2882u64), (2651, 2871)];
@@ -542,4 +549,75 @@ fn counters_of_nested_regions_come_back() {
         "main 0.0 at 110000 to 0.0 at 120000: acc=2",
     ];
     assert_eq!(found, expected);
+}
+
+/// A region whose visits take no time is a state, and an event of the name of a function of MPI is an event.
+#[test]
+fn states_without_duration_and_events_are_told_apart() {
+    let categories = [
+        ("solve", Topology::State),
+        ("mark", Topology::Event),
+        ("MPI_Barrier", Topology::Event),
+    ];
+    let categories = (0..)
+        .zip(categories)
+        .map(|(index, (name, topology))| category(index, name, topology, "value=%d"));
+    let definitions = definitions(categories.collect(), &[(0, 0)]);
+    let mut info = InfoWriter::default();
+    let drawables: Vec<OwnedDrawable> = (definitions.categories.iter())
+        .map(|category| {
+            let ends = [(1e-6 * f64::from(category.index), 0); 2];
+            let ends = &ends[..if category.topology == Topology::Event {
+                1
+            } else {
+                2
+            }];
+            let info = info.clear().int(category.index);
+            OwnedDrawable::new(category.topology, category.index, info.bytes(), ends)
+        })
+        .collect();
+    let Some((folder, _)) = written(&definitions, &drawables) else {
+        return;
+    };
+    if let Some((again, drawables_again, _)) = read(&folder.path().join("run.otf2")) {
+        let topologies = |definitions: &Definitions, drawables: &[OwnedDrawable]| {
+            let told = drawables
+                .iter()
+                .map(|found| (found.topology, words(definitions, found)));
+            let mut told: Vec<_> = told.collect();
+            told.sort_by(|a, b| a.1.cmp(&b.1));
+            told
+        };
+        assert_eq!(
+            topologies(&again, &drawables_again),
+            topologies(&definitions, &drawables)
+        );
+    }
+}
+
+/// In infos of the recorder's files and of DUMPI files a call says that it opened nothing.
+#[test]
+fn an_open_that_failed_makes_no_handle() {
+    for (format, numbers) in [("handle=%d", [0, -2, 2]), ("file=%d", [1, 0, 2])] {
+        let open = category(0, "MPI_File_open", Topology::State, format);
+        let definitions = definitions(vec![open], &[(0, 0)]);
+        let mut info = InfoWriter::default();
+        let drawables = [0, 1, 2].map(|nth: u8| {
+            let start = f64::from(nth) * 1e-6;
+            let ends = [(start, 0), (start + 5e-7, 0)];
+            let info = info.clear().int(numbers[usize::from(nth)]);
+            OwnedDrawable::new(Topology::State, 0, info.bytes(), &ends)
+        });
+        let Some((folder, _)) = written(&definitions, &drawables) else {
+            return;
+        };
+        let folder = folder.path().join("run.otf2");
+        let Some(printed) = PrintedArchive::of(&folder) else {
+            return;
+        };
+        let opened = printed.of_kind("IO_CREATE_HANDLE");
+        let times: Vec<u64> = opened.map(|event| event.time).collect();
+        assert_eq!(times, [500, 2500], "{format}");
+        assert_eq!(printed.definitions_of("IO_HANDLE").len(), 2, "{format}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use trace_model::{InfoWriter, Topology};
+use trace_model::{Category, InfoWriter, Topology};
 
 use super::printed::PrintedArchive;
 use super::read::{read, words};
@@ -123,4 +123,116 @@ fn requests_that_no_event_tells_come_back() {
             .any(|comm| comm.contains("Name: \"rows (communicator 7)\""));
         assert!(named, "{comms:#?}");
     }
+}
+
+/// A send to MPI_PROC_NULL has no message, so no event tells its request. Beside it a send that has one.
+#[test]
+fn a_send_without_a_message_keeps_its_request() {
+    let mut categories = vec![Category::message()];
+    for (index, name, format) in [
+        (1, "MPI_Isend", "request=%d"),
+        (2, "MPI_Waitall", "completes=%s"),
+        (3, "MPI_Recv", ""),
+    ] {
+        categories.push(category(index, name, Topology::State, format));
+    }
+    let definitions = definitions(categories, &[(0, 0), (1, 0)]);
+    let call = |index, line, from: u32, info: &InfoWriter| {
+        let start = f64::from(from) / 1e6;
+        let ends = [(start, line), (start + 1e-6, line)];
+        OwnedDrawable::new(Topology::State, index, info.bytes(), &ends)
+    };
+    let mut info = InfoWriter::default();
+    let message = [0, 0, 0, 1, 0, 0, 0, 8];
+    let ends = [(10.2e-6, 0), (40.5e-6, 1)];
+    let drawables = [
+        call(1, 0, 10, info.clear().int(3)),
+        OwnedDrawable::new(Topology::Arrow, 0, &message, &ends),
+        call(1, 0, 20, info.clear().int(4)),
+        call(2, 0, 30, info.clear().text(b"3-4")),
+        call(3, 1, 40, info.clear()),
+    ];
+    let Some((folder, _)) = written(&definitions, &drawables) else {
+        return;
+    };
+    let Some((again, drawables, _)) = read(&folder.path().join("run.otf2")) else {
+        return;
+    };
+    let mut found: Vec<String> = drawables.iter().map(|call| words(&again, call)).collect();
+    found.sort_unstable();
+    let expected = [
+        "MPI_Isend 0.0 at 10000 to 0.0 at 11000: request=3",
+        "MPI_Isend 0.0 at 20000 to 0.0 at 21000: request=4",
+        "MPI_Recv 1.0 at 40000 to 1.0 at 41000: ",
+        "MPI_Waitall 0.0 at 30000 to 0.0 at 31000: completes=3-4",
+        "message 0.0 at 10200 to 1.0 at 40500: msg_tag=1, msg_size=8",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// When an access to a file that does not block is complete the trace tells beside the call, and an archive by an event, in that of an archive, too.
+#[test]
+fn accesses_that_do_not_block_are_complete_at_their_time() {
+    let mut categories = Vec::new();
+    for (index, name, topology, format) in [
+        (
+            1,
+            "file",
+            Topology::Event,
+            "file=%d, role=%s, path=%s, device=0x%X, inode=%l",
+        ),
+        (
+            2,
+            "I/O access",
+            Topology::Event,
+            "CallID=0x%X, file=%d, complete=%l ns",
+        ),
+        (
+            3,
+            "MPI_File_iwrite_at",
+            Topology::State,
+            "CallID=0x%X, bytes=%l, request=%d",
+        ),
+        (4, "MPI_Wait", Topology::State, "completes=%d"),
+    ] {
+        categories.push(category(index, name, topology, format));
+    }
+    let definitions = definitions(categories, &[(0, 0)]);
+    let at = |index, topology, from: u32, to: u32, info: &InfoWriter| {
+        let ends = [from, to].map(|time| (f64::from(time) / 1e6, 0));
+        let ends = &ends[..if topology == Topology::Event { 1 } else { 2 }];
+        OwnedDrawable::new(topology, index, info.bytes(), ends)
+    };
+    let (event, state) = (Topology::Event, Topology::State);
+    let mut info = InfoWriter::default();
+    let named = info.clear().int(8).text(b"data").text(b"a").long(1).long(1);
+    let mut drawables = vec![at(1, event, 5, 5, named)];
+    for (call, start, after) in [(0x11, 10, 25_000), (0x12, 20, 3_500)] {
+        let access = info.clear().long(call).int(8).long(after);
+        drawables.push(at(2, event, start, start, access));
+        let begun = info.clear().long(call).long(64).int(call as i32);
+        drawables.push(at(3, state, start, start + 2, begun));
+    }
+    drawables.push(at(4, state, 33, 40, info.clear().int(0x11)));
+    let completions = |folder: &std::path::Path| -> Option<Vec<u64>> {
+        let printed = PrintedArchive::of(&folder.join("run.otf2"))?;
+        let complete = printed.of_kind("IO_OPERATION_COMPLETE");
+        Some(complete.map(|event| event.time).collect())
+    };
+    let Some((folder, _)) = written(&definitions, &drawables) else {
+        return;
+    };
+    let Some(complete) = completions(folder.path()) else {
+        return;
+    };
+    assert_eq!(complete, [23_500, 35_000]);
+    let Some((again, mut drawables, _)) = read(&folder.path().join("run.otf2")) else {
+        return;
+    };
+    let start = |drawable: &OwnedDrawable| drawable.vertices[0].time;
+    drawables.sort_by(|a, b| start(a).total_cmp(&start(b)));
+    let (folder, losses) = written(&again, &drawables).expect("the library is there");
+    let untold = |(what, _): &(&str, u64)| what.contains("does not tell");
+    assert_eq!(losses.iter().find(untold), None);
+    assert_eq!(completions(folder.path()).expect("it is there"), complete);
 }

@@ -304,7 +304,7 @@ fn definitions_tell_places_communicators_and_files() {
         let name = format!("Name: \"{name}\" (Aka. \"{name}\")");
         is_there(
             "REGION",
-            &format!("{name}, Descr.: \"\", Role: {role}, Paradigm: {paradigm}"),
+            &format!("{name}, Descr.: \"state\", Role: {role}, Paradigm: {paradigm}"),
         );
     }
     is_there(

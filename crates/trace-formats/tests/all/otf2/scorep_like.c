@@ -29,11 +29,11 @@ enum { WORLD, EVEN, ODD, SELF, COMMS };
 /* String 0 is empty, 1 to REGIONS the names of regions; these come after. */
 enum {
     S_MPI = REGIONS + 1,
-    S_MACHINE, S_NODE, S_HOST, S_RANK, S_MASTER, S_THREAD, S_WORLD, S_SELF, S_CYCLES, S_LOAD, S_COUNT, S_PROGRAM, S_WINDOW, S_POSIX, S_FILE, STRINGS
+    S_MACHINE, S_NODE, S_HOST, S_RANK, S_MASTER, S_THREAD, S_WORLD, S_SELF, S_CYCLES, S_LOAD, S_COUNT, S_PROGRAM, S_WINDOW, S_POSIX, S_FILE, S_EVEN, S_DEPTH, S_NOTE, S_TEXT, STRINGS
 };
 static const char *const OTHERS[] = {
     "MPI", "machine", "node", "host0", "MPI Rank", "Master thread", "OMP thread 1", "MPI_COMM_WORLD", "MPI_COMM_SELF",
-    "PAPI_TOT_CYC", "load", "#", "/home/me/solver", "window", "POSIX", "/scratch/out.dat",
+    "PAPI_TOT_CYC", "load", "#", "/home/me/solver", "window", "POSIX", "/scratch/out.dat", "even ranks", "depth", "note", "deep",
 };
 
 static OTF2_FlushType flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool is_last)
@@ -177,6 +177,21 @@ static void main_thread(void)
     CHECK(OTF2_EvtWriter_ProgramEnd(writer, NULL, local(6820), 0));
 }
 
+/* Loops without attributes, with one, and with both. */
+static void loops(void)
+{
+    OTF2_AttributeList *told = OTF2_AttributeList_New();
+    for (int i = 0; i < 3; i++) {
+        if (i > 0)
+            CHECK(OTF2_AttributeList_AddInt32(told, 0, -i));
+        if (i > 1)
+            CHECK(OTF2_AttributeList_AddStringRef(told, 1, S_TEXT));
+        CHECK(OTF2_EvtWriter_Enter(writer, told, local(5060 + 330 * i), region(LOOP)));
+        CHECK(OTF2_EvtWriter_Leave(writer, NULL, local(5280 + 330 * i), region(LOOP)));
+    }
+    OTF2_AttributeList_Delete(told);
+}
+
 static void local_definitions(OTF2_Archive *archive, uint64_t location, bool is_thread)
 {
     OTF2_DefWriter *definitions = OTF2_Archive_GetDefWriter(archive, location);
@@ -230,9 +245,11 @@ static void global_definitions(OTF2_GlobalDefWriter *global, const uint64_t *eve
     CHECK(OTF2_GlobalDefWriter_WriteGroup(global, 3, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 2, odd));
     CHECK(OTF2_GlobalDefWriter_WriteGroup(global, 4, 0, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 0, NULL));
     CHECK(OTF2_GlobalDefWriter_WriteComm(global, WORLD, S_WORLD, 2, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-    CHECK(OTF2_GlobalDefWriter_WriteComm(global, EVEN, 0, 1, WORLD, OTF2_COMM_FLAG_NONE));
+    CHECK(OTF2_GlobalDefWriter_WriteComm(global, EVEN, S_EVEN, 1, WORLD, OTF2_COMM_FLAG_NONE));
     CHECK(OTF2_GlobalDefWriter_WriteComm(global, ODD, 0, 3, WORLD, OTF2_COMM_FLAG_NONE));
     CHECK(OTF2_GlobalDefWriter_WriteComm(global, SELF, S_SELF, 4, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    CHECK(OTF2_GlobalDefWriter_WriteAttribute(global, 0, S_DEPTH, 0, OTF2_TYPE_INT32));
+    CHECK(OTF2_GlobalDefWriter_WriteAttribute(global, 1, S_NOTE, 0, OTF2_TYPE_STRING));
     CHECK(OTF2_GlobalDefWriter_WriteRmaWin(global, 0, S_WINDOW, WORLD, OTF2_RMA_WIN_FLAG_NONE));
     CHECK(OTF2_GlobalDefWriter_WriteIoRegularFile(global, 0, S_FILE, 0));
     CHECK(OTF2_GlobalDefWriter_WriteIoParadigm(global, 0, S_POSIX, S_POSIX, OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS, 0, NULL, NULL, NULL));
@@ -265,8 +282,7 @@ int main(int argc, char **argv)
     }
     rank = 0;
     writer = OTF2_Archive_GetEvtWriter(archive, 1ULL << 32);
-    CHECK(OTF2_EvtWriter_Enter(writer, NULL, local(5060), region(LOOP)));
-    CHECK(OTF2_EvtWriter_Leave(writer, NULL, local(5280), region(LOOP)));
+    loops();
     CHECK(OTF2_EvtWriter_GetNumberOfEvents(writer, &events[RANKS]));
     CHECK(OTF2_Archive_CloseEvtWriter(archive, writer));
     CHECK(OTF2_Archive_CloseEvtFiles(archive));
