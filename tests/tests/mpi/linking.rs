@@ -175,6 +175,29 @@ fn installed_and_moved() {
     }
 }
 
+/// Each path below `PREFIX` that the pages for users name is there after `ci/install`.
+#[test]
+fn paths_of_the_pages_are_installed() {
+    let folder = TestFolder::new("pages");
+    install(&folder);
+    let mut paths = 0;
+    for page in std::fs::read_dir(tests::root().join("docs/user")).expect("the pages for users") {
+        let page = page.expect("a page").path();
+        let Ok(text) = std::fs::read_to_string(&page) else {
+            continue;
+        };
+        for (place, _) in text.match_indices("PREFIX/") {
+            let rest = &text[place + "PREFIX/".len()..];
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c)));
+            let path = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', '/']);
+            let installed = folder.path().join(path);
+            assert!(installed.exists(), "{}: PREFIX/{path}", page.display());
+            paths += 1;
+        }
+    }
+    assert!(paths >= 6, "{paths} paths below PREFIX in docs/user");
+}
+
 /// Installed files have no debug information; with `--debug` it lies beside, where a debugger looks for it.
 #[test]
 fn installed_stripped() {
