@@ -118,5 +118,8 @@ extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: CodeAddre
         return std::ptr::null();
     }
     slots::set_real(slot, found);
+    // Once more, for dlerror: the recorder's lookups since then may have failed, and programs ask it whether theirs has.
+    // SAFETY: as above.
+    unsafe { symbol(handle, name.as_ptr()) };
     EXPORTS[slot]
 }

@@ -368,3 +368,32 @@ fn a_layer_over_mpi() {
         }
     }
 }
+
+/// Lookups of a program in a handle of its own succeed and fail as they do untraced, also by what dlerror says of them.
+#[test]
+fn errors_of_lookups() {
+    let folder = TestFolder::new("lookups");
+    let program = folder.path().join("lookups");
+    let source = tests::root().join("tests/programs/lookups.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-w"]).arg(&source).arg("-o");
+    compiler.arg(&program).arg("-ldl");
+    process::run(&mut compiler, Duration::from_secs(60)).succeeded();
+    for (mpi, library) in [
+        (Mpi::Mpich, "libmpich.so.12"),
+        (Mpi::OpenMpi, "libmpi.so.40"),
+    ] {
+        if !mpi.installed() {
+            continue;
+        }
+        let look = |preloaded: Option<PathBuf>| {
+            let mut command = Command::new(&program);
+            command.arg(library);
+            command.envs(preloaded.map(|recorder| ("LD_PRELOAD", recorder)));
+            process::run(&mut command, Duration::from_secs(60)).succeeded()
+        };
+        let untraced = look(None).stdout;
+        assert_eq!(untraced.matches("no error").count(), 4, "{untraced}");
+        assert_eq!(look(Some(tests::recorder())).stdout, untraced, "{mpi:?}");
+    }
+}
