@@ -86,6 +86,7 @@ extern "C" fn look(environment: *const c_void) {
 
 /// Finds the real functions when the library is loaded, so that a signal handler need not.
 pub fn at_load() {
+    stack::learn_main();
     #[cfg(target_arch = "aarch64")]
     stack::learn_secret();
     real::resolve_all(FUNCTIONS);

@@ -1,8 +1,9 @@
 //! Places on the processor's stack, which grows towards lower addresses.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Largest distance of two places that are taken to be on the same stack, bytes: the usual limit of a main thread's stack.
+/// Largest distance of two places that are taken to be on the same stack wherever they are, bytes: the usual limit of a main thread's stack.
 const MAX_STACK_BYTES: usize = 8 << 20;
 
 /// The stack pointer of the function that this is inlined into.
@@ -94,7 +95,61 @@ pub fn learn_secret() {
     }
 }
 
-/// Whether a frame at `inner` is gone once the stack pointer of the same stack is `outer`.
+/// Lowest address that the main thread's stack may grow down to, and where it began; 0 until [`learn_main`].
+static MAIN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Address space below the beginning of the main thread's stack in which Linux maps nothing else, with hardly an exception.
+const MIN_MAIN_BYTES: usize = 128 << 20;
+/// As much where the size of the stack is not limited: Linux then maps other things from far below upwards.
+const UNLIMITED_MAIN_BYTES: usize = 1 << 40;
+
+/// Finds out where the main thread's stack is. For when the library is loaded: what the limit was when the program began decides how much space is kept free
+/// for the stack.
+pub fn learn_main() {
+    unsafe extern "C" {
+        /// Where the main thread's stack began, as the loader met it.
+        static __libc_stack_end: *const c_void;
+    }
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a valid place for the limit; the loader has set its variable before anything ran.
+    let end = unsafe {
+        libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+        __libc_stack_end as usize
+    };
+    let limit = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED_MAIN_BYTES);
+    let room = limit.clamp(MIN_MAIN_BYTES, UNLIMITED_MAIN_BYTES);
+    // The first frames lie at and above that place.
+    MAIN[0].store(end.saturating_sub(room), Relaxed);
+    MAIN[1].store(end.saturating_add(MAX_STACK_BYTES), Relaxed);
+}
+
+/// Whether a frame at `inner` is gone once the stack pointer of the same stack is `outer`. How large the stacks of other threads are, and of what else a
+/// program may run on, nobody knows: places that lie far apart count as places of two stacks there.
 pub fn is_below(inner: usize, outer: usize) -> bool {
-    inner < outer && outer - inner <= MAX_STACK_BYTES
+    let [first, end] = MAIN.each_ref().map(|place| place.load(Relaxed));
+    let main = first..end;
+    let is_one_stack = || main.contains(&inner) && main.contains(&outer);
+    inner < outer && (outer - inner <= MAX_STACK_BYTES || is_one_stack())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_main_stack_is_one_however_large() {
+        learn_main();
+        let end = MAIN[1].load(Relaxed) - MAX_STACK_BYTES;
+        let mib = |n: usize| n << 20;
+        assert!(is_below(end - mib(100), end - mib(1)));
+        assert!(!is_below(end - mib(1), end - mib(100)));
+        assert!(is_below(mib(50), mib(57)));
+        assert!(!is_below(mib(50), mib(66)));
+        // A thread's stack, and the main one.
+        let thread = std::hint::black_box(0_u8);
+        assert!(!is_below((&raw const thread) as usize, end - mib(1)));
+    }
 }

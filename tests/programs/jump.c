@@ -1,8 +1,9 @@
 /* An error handler that leaves with longjmp, out of calls that are recorded and out of calls that are not; later calls are made from
- * frames that lie above and below that of the call that was left. One handler jumps within itself only, which leaves nothing. */
+ * frames that lie above and below that of the call that was left, some far above. One handler jumps within itself only, which leaves nothing. */
 #include <mpi.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 enum { JUMPS = 3 };
 
@@ -42,12 +43,25 @@ static void __attribute__((noinline)) fail(void)
     MPI_Send(&x, 1, MPI_INT, 1000, 0, MPI_COMM_WORLD);
 }
 
+/* From below a frame that is larger than the usual limit of the stack. */
+static void __attribute__((noinline)) fail_far_below(void)
+{
+    volatile char room[16 << 20];
+    room[0] = room[sizeof room - 1] = 1;
+    fail();
+}
+
 int main(int argc, char **argv)
 {
+    struct rlimit limit;
     MPI_Errhandler jumps, stays;
     volatile int jumped = 0, sizes = 0;
     int rank;
 
+    getrlimit(RLIMIT_STACK, &limit);
+    if (limit.rlim_cur < 64 << 20)
+        limit.rlim_cur = 64 << 20;
+    setrlimit(RLIMIT_STACK, &limit);
     MPI_Init(&argc, &argv);
     MPI_Comm_create_errhandler(jump, &jumps);
     MPI_Comm_create_errhandler(stay, &stays);
@@ -56,7 +70,7 @@ int main(int argc, char **argv)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, jumps);
         for (volatile int i = 0; i < JUMPS; i++) {
             if (setjmp(back) == 0)
-                fail();
+                i == 1 ? fail_far_below() : fail();
             else
                 jumped++;
             sizes += deep(20) > 0;
