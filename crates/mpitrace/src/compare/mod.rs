@@ -95,17 +95,26 @@ pub fn compare(files: &[PathBuf], quiet: bool) -> Result<TraceComparison, Failur
         return Err(Failure::Call("two traces are needed to compare".into()));
     };
     let mut changes = TraceChanges::between((first, before), (last, after));
-    // Of a run in which ranks died, times tell little.
-    for (name, report) in reports.iter().rev() {
-        if let Some(lost) = report.lost_ranks() {
-            changes.words = format!("{name}: {lost} {}", changes.words);
-        }
-    }
+    changes.words = reserved(&reports, &changes.words);
     Ok(TraceComparison {
         traces: traces(&reports),
         changes,
         reports,
     })
+}
+
+/// A comparison of traces in words, after what the numbers of each are not about: of a run in which ranks died, or of a small part of one, times tell
+/// little.
+fn reserved(reports: &[(String, PerformanceReport)], words: &str) -> String {
+    let mut sentences = Vec::new();
+    for (name, report) in reports {
+        let reservations = report.reservations();
+        if !reservations.is_empty() {
+            sentences.push(format!("{name}: {}", reservations.join(" ")));
+        }
+    }
+    sentences.push(words.to_owned());
+    sentences.join(" ")
 }
 
 impl TraceComparison {
@@ -190,4 +199,29 @@ fn traces(reports: &[(String, PerformanceReport)]) -> TextTable {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::performance::PerformanceCollector;
+    use trace_model::Definitions;
+
+    /// Of a run in which a rank came to MPI_Finalize after a second, and another one 9 s later, a second is compared.
+    #[test]
+    fn a_comparison_of_a_small_part_of_a_run_says_so() {
+        let definitions = Definitions::default();
+        let report = |seconds, after| {
+            let mut report = PerformanceCollector::new(&definitions, &Default::default()).finish();
+            (report.focus.seconds, report.focus.after) = (seconds, after);
+            report.focus.is_between_init_and_finalize = true;
+            report
+        };
+        let reports = [("whole", 10.0, 0.1), ("part", 1.0, 9.0)];
+        let reports =
+            reports.map(|(name, seconds, after)| (name.to_owned(), report(seconds, after)));
+        let words = reserved(&reports, "10 times as fast.");
+        let expected = "part: This is about 1.00 s only: a rank came to MPI_Finalize 9.00 s before the end of the run. 10 times as fast.";
+        assert_eq!(words, expected);
+    }
 }
