@@ -3,6 +3,7 @@
 //! libraries ask it millions of times.
 
 use super::calls::watched;
+use super::descriptors::{APPENDS, OpenFileDescription};
 use super::record::{self, CallResult};
 use crate::platform::clock;
 use crate::platform::errno::errno;
@@ -22,6 +23,15 @@ fn of_control_block(kind: u16, block: &aiocb) -> CallResult {
     call_result
 }
 
+/// The record of the begin of a transfer. Where a write in append mode goes is not known before the file has grown.
+fn of_begin(kind: u16, block: &aiocb, description: &OpenFileDescription) -> CallResult {
+    let mut call_result = of_control_block(kind, block);
+    if kind == AIO_WRITE && description.is(APPENDS) {
+        call_result.offset = -1;
+    }
+    call_result
+}
+
 /// aio_read, aio_write and aio_fsync.
 ///
 /// # Safety
@@ -32,10 +42,10 @@ pub unsafe fn begin(real: impl FnOnce() -> c_int, kind: u16, block: *const aiocb
     let Some(block) = (unsafe { block.as_ref() }) else {
         return real();
     };
-    let Some((context, _)) = watched(block.aio_fildes) else {
+    let Some((context, description)) = watched(block.aio_fildes) else {
         return real();
     };
-    let mut call_result = of_control_block(kind, block);
+    let mut call_result = of_begin(kind, block, description);
     if kind == AIO_FSYNC {
         (call_result.offset, call_result.size) = (-1, 0);
     }
@@ -104,8 +114,8 @@ pub unsafe fn begin_list(
             libc::LIO_WRITE => AIO_WRITE,
             _ => continue,
         };
-        if let Some((context, _)) = watched(state.aio_fildes) {
-            let mut call_result = of_control_block(kind, state);
+        if let Some((context, description)) = watched(state.aio_fildes) {
+            let mut call_result = of_begin(kind, state, description);
             call_result.result = r.into();
             call_result.error = error;
             record::operation(&context, start, stop, &call_result);

@@ -3,7 +3,7 @@
 //! Each of these runs the real function exactly once, gives back what it gave and leaves errno as it left it.
 
 use super::context::CallContext;
-use super::descriptors::{self, DIRECT, OF_MPI, OpenFileDescription};
+use super::descriptors::{self, DIRECT, OF_MPI, OpenFileDescription, WritePlace};
 use super::paths::Path;
 use super::record::{self, CallResult};
 use super::system;
@@ -136,10 +136,10 @@ pub fn transfer(
     offset: i64,
     size: i64,
 ) -> isize {
-    transfer_of(real, kind, fd, offset, |_| size)
+    transfer_of(real, kind, fd, (offset, None), |_| size)
 }
 
-/// A transfer of what a vector of `count` buffers has or has room for, at `offset`; -1 is the descriptor's position.
+/// A transfer of what a vector of `count` buffers has or has room for, at `offset`; -1 is the descriptor's position. `how` has the flags of pwritev2.
 ///
 /// # Safety
 /// The vector is what the program gave to libc.
@@ -150,9 +150,10 @@ pub unsafe fn transfer_vector(
     fd: c_int,
     offset: i64,
     vector: *const libc::iovec,
-    count: c_int,
+    (count, how): (c_int, c_int),
 ) -> isize {
-    transfer_of(real, kind, fd, offset, |result| {
+    let place = WritePlace::of_flags(how).filter(|_| writes(kind));
+    transfer_of(real, kind, fd, (offset, place), |result| {
         if !has_read_arguments(result) {
             return 0;
         }
@@ -161,13 +162,13 @@ pub unsafe fn transfer_vector(
     })
 }
 
-/// A transfer at `offset`; `size` tells from its result how many bytes were asked for.
+/// A transfer at `offset`, or at `place` if flags of the call choose one; `size` tells from its result how many bytes were asked for.
 #[inline(always)]
 fn transfer_of(
     real: impl FnOnce() -> isize,
     kind: u16,
     fd: c_int,
-    offset: i64,
+    (offset, place): (i64, Option<WritePlace>),
     size: impl FnOnce(isize) -> i64,
 ) -> isize {
     let Some((context, description)) = watched(fd) else {
@@ -181,10 +182,10 @@ fn transfer_of(
     let stop = clock::now();
     let mut call_result = CallResult::new(kind, fd, offset, size(r));
     let moved = r.max(0) as i64;
-    call_result.offset = if offset == -1 {
-        description.advance(fd, moved, writes(kind))
-    } else {
-        description.place(fd, offset, moved, writes(kind))
+    call_result.offset = match place {
+        Some(place) => description.place_of_flags(place, fd, offset, moved),
+        None if offset == -1 => description.advance(fd, moved, writes(kind)),
+        None => description.place(fd, offset, moved, writes(kind)),
     };
     if description.is(DIRECT) {
         call_result.flags |= operation::DIRECT;
@@ -346,12 +347,35 @@ pub unsafe fn named(
     name: *const c_char,
     size: i64,
 ) -> c_int {
+    let of_links = match kind {
+        operation::UNLINK | operation::UNLINKAT | operation::RENAME | operation::LSTAT => {
+            libc::AT_SYMLINK_NOFOLLOW
+        }
+        _ => 0,
+    };
+    // SAFETY: as promised.
+    unsafe { named_with(real, kind, directory, name, size, of_links) }
+}
+
+/// As [`named`]: with AT_SYMLINK_NOFOLLOW in `flags`, the call is on a symbolic link itself and not on the file that it stands for.
+///
+/// # Safety
+/// `name` is what the program gave to libc.
+#[inline(always)]
+unsafe fn named_with(
+    real: impl FnOnce() -> c_int,
+    kind: u16,
+    directory: c_int,
+    name: *const c_char,
+    size: i64,
+    flags: c_int,
+) -> c_int {
     let context = watch::context_of_name(directory, name);
     let Some(context) = context.filter(|context| !context.put_off) else {
         return real();
     };
     // SAFETY: as promised.
-    let wanted = unsafe { note_name(&context, directory, name) };
+    let wanted = unsafe { note_name(&context, directory, name, flags) };
     if !wanted {
         return real();
     }
@@ -386,7 +410,7 @@ pub unsafe fn asking(
         plain(real, kind, directory, -1, 0)
     } else {
         // SAFETY: as promised.
-        unsafe { named(real, kind, directory, name, 0) }
+        unsafe { named_with(real, kind, directory, name, 0, flags) }
     }
 }
 
@@ -399,8 +423,13 @@ fn is_readable(directory: c_int, name: *const c_char) -> bool {
 /// Says which file the next call without a descriptor is about; whether it is wanted. The name may be no address at all.
 #[cold]
 #[inline(never)]
-unsafe fn note_name(context: &CallContext, directory: c_int, name: *const c_char) -> bool {
-    let status = match system::status_at(directory, name, libc::AT_SYMLINK_NOFOLLOW) {
+unsafe fn note_name(
+    context: &CallContext,
+    directory: c_int,
+    name: *const c_char,
+    flags: c_int,
+) -> bool {
+    let status = match system::status_at(directory, name, flags & libc::AT_SYMLINK_NOFOLLOW) {
         Ok(status) => status,
         Err(libc::EFAULT) => return false,
         // SAFETY: numbers, which may all be 0 where there is no such file.
@@ -553,6 +582,15 @@ fn locking(fd: c_int, lock: Option<libc::flock>) -> CallResult {
         _ => -1,
     };
     CallResult::new(kind, fd, offset, lock.l_len)
+}
+
+/// splice: not recorded, as one end is a pipe, but it may move the positions of both.
+#[inline(always)]
+pub fn splice(real: impl FnOnce() -> isize, from: c_int, to: c_int) -> isize {
+    let r = real();
+    descriptors::moved_unseen(from);
+    descriptors::moved_unseen(to);
+    r
 }
 
 /// copy_file_range and sendfile: `size` bytes from `from` to `to`, at the places behind the pointers or at the positions.

@@ -112,6 +112,16 @@ impl OpenFileDescription {
         }
     }
 
+    /// Offset of a write of `moved` bytes by pwritev2 at `offset` (-1: the position), at a place that its flags choose.
+    #[cold]
+    pub fn place_of_flags(&self, place: WritePlace, fd: c_int, offset: i64, moved: i64) -> i64 {
+        match place {
+            _ if offset == -1 => self.ask(fd, moved),
+            WritePlace::End if moved > 0 => system::status(fd).map_or(-1, |s| s.st_size - moved),
+            _ => offset,
+        }
+    }
+
     /// Offset at which a transfer at `offset` took place. Writes to a file in append mode always go to its end.
     #[inline(always)]
     pub fn place(&self, fd: c_int, offset: i64, moved: i64, writes: bool) -> i64 {
@@ -119,6 +129,29 @@ impl OpenFileDescription {
             return system::status(fd).map_or(-1, |s| s.st_size - moved);
         }
         offset
+    }
+}
+
+/// Place of a write that flags of pwritev2 choose, whatever the mode of the descriptor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WritePlace {
+    /// The end of the file.
+    End,
+    /// The offset or the position, also in append mode.
+    Offset,
+}
+
+impl WritePlace {
+    /// The place that the flags of pwritev2 choose; `None` if they leave it to the descriptor.
+    #[inline(always)]
+    pub fn of_flags(how: c_int) -> Option<WritePlace> {
+        /// RWF_NOAPPEND of linux/fs.h.
+        const NO_APPEND: c_int = 0x20;
+        match how {
+            _ if how & libc::RWF_APPEND != 0 => Some(WritePlace::End),
+            _ if how & NO_APPEND != 0 => Some(WritePlace::Offset),
+            _ => None,
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 use super::aio::{begin as begin_aio, begin_list, end as end_aio};
 use super::calls::{
     asking, close_all, closing, coded, control, copy, duplicate, duplicate_to, named, opening,
-    plain, seek, transfer, transfer_vector,
+    plain, seek, splice as splice_pipe, transfer, transfer_vector,
 };
 use super::maps::{map, sync as sync_map};
 use super::raw::raw_call;
@@ -161,21 +161,24 @@ functions! {
     inside [pwrite pwrite64](fd: c_int, from: Data, size: usize, at: i64) -> isize, SYS_pwrite64
         => transfer(PWRITE, fd, at, size as i64);
     inside [readv](fd: c_int, to: *const iovec, count: c_int) -> isize, SYS_readv
-        => transfer_vector(READV, fd, -1, to, count);
+        => transfer_vector(READV, fd, -1, to, (count, 0));
     inside [writev](fd: c_int, from: *const iovec, count: c_int) -> isize, SYS_writev
-        => transfer_vector(WRITEV, fd, -1, from, count);
+        => transfer_vector(WRITEV, fd, -1, from, (count, 0));
     inside [preadv preadv64](fd: c_int, to: *const iovec, count: c_int, at: i64) -> isize, SYS_preadv
-        => transfer_vector(PREADV, fd, at, to, count);
+        => transfer_vector(PREADV, fd, at, to, (count, 0));
     inside [pwritev pwritev64](fd: c_int, from: *const iovec, count: c_int, at: i64) -> isize, SYS_pwritev
-        => transfer_vector(PWRITEV, fd, at, from, count);
+        => transfer_vector(PWRITEV, fd, at, from, (count, 0));
     inside [preadv2 preadv64v2](fd: c_int, to: *const iovec, count: c_int, at: i64, how: c_int) -> isize, NONE
-        => transfer_vector(PREADV2, fd, at, to, count);
+        => transfer_vector(PREADV2, fd, at, to, (count, how));
     inside [pwritev2 pwritev64v2](fd: c_int, from: *const iovec, count: c_int, at: i64, how: c_int) -> isize, NONE
-        => transfer_vector(PWRITEV2, fd, at, from, count);
+        => transfer_vector(PWRITEV2, fd, at, from, (count, how));
     inside [copy_file_range](from: c_int, from_at: *mut i64, to: c_int, to_at: *mut i64, size: usize, how: c_uint) -> isize, NONE
         => copy(COPY_FILE_RANGE, (from, from_at), (to, to_at), size as i64);
     inside [sendfile sendfile64](to: c_int, from: c_int, from_at: *mut i64, size: usize) -> isize, SYS_sendfile
         => copy(SENDFILE, (from, from_at), (to, std::ptr::null()), size as i64);
+
+    inside [splice](from: c_int, from_at: *mut i64, to: c_int, to_at: *mut i64, size: usize, how: c_uint) -> isize, SYS_splice
+        => splice_pipe(from, to);
 
     inside [lseek lseek64](fd: c_int, to: i64, from: c_int) -> i64, SYS_lseek
         => seek(LSEEK, fd);

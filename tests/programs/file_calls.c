@@ -20,6 +20,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#ifndef RWF_NOAPPEND
+#define RWF_NOAPPEND 0x20
+#endif
+
 /* What programs call that were compiled with -D_FORTIFY_SOURCE. */
 extern int __open_2(const char *, int);
 extern int __open64_2(const char *, int);
@@ -308,6 +312,38 @@ static void asynchronous(const char *name)
     DO("close", fd, -1, 0, close(fd));
 }
 
+/* Places that flags choose, whatever the position and the mode are. `b` has 175 bytes; pipes are not recorded. */
+static void chosen_places(int a, int b)
+{
+    DO("lseek", b, 20, 0, lseek(b, 20, SEEK_SET));
+    DO("pwritev2", b, 175, 16, pwritev2(b, vector, 2, 0, RWF_APPEND));
+    DO("read", b, 20, 5, read(b, buffer, 5));
+    DO("pwritev2", b, 191, 16, pwritev2(b, vector, 2, -1, RWF_APPEND));
+    DO("write", b, 207, 4, write(b, buffer, 4));
+    int ends[2];
+    if (pipe(ends) != 0)
+        return;
+    DO("lseek", a, 30, 0, lseek(a, 30, SEEK_SET));
+    if (splice(a, NULL, ends[1], NULL, 40, 0) != 40)
+        puts("splice does not move bytes from a file");
+    DO("read", a, 70, 5, read(a, buffer, 5));
+    DO("lseek", a, 1000, 0, lseek(a, 1000, SEEK_SET));
+    if (splice(ends[0], NULL, a, NULL, 40, 0) != 40)
+        puts("splice does not move bytes to a file");
+    DO("read", a, 1040, 5, read(a, buffer, 5));
+    close(ends[0]);
+    close(ends[1]);
+    fcntl(b, F_SETFL, O_APPEND);
+    /* Kernels before 6.9 refuse the flag. */
+    DO("pwritev2", b, 3, 16, pwritev2(b, vector, 2, 3, RWF_NOAPPEND));
+    struct aiocb block = {.aio_fildes = b, .aio_offset = 7, .aio_buf = buffer, .aio_nbytes = 9};
+    DO("aio_write", b, -1, 9, aio_write(&block));
+    while (aio_error(&block) == EINPROGRESS)
+        usleep(100);
+    DO("aio_return", b, 7, 9, aio_return(&block));
+    fcntl(b, F_SETFL, 0);
+}
+
 static void copying(const char *name, const char *to)
 {
     DO("open", (int)result, -1, 0, open(name, O_RDWR | O_CREAT | O_TRUNC, 0644));
@@ -324,6 +360,7 @@ static void copying(const char *name, const char *to)
     DO("sendfile", b, 110, 60, sendfile64(b, a, NULL, 60));
     DO("read", a, 140, 5, read(a, buffer, 5));
     DO("write", b, 170, 5, write(b, buffer, 5));
+    chosen_places(a, b);
     void *map;
     DO("mmap", a, 0, 4000, map = mmap(NULL, 4000, PROT_READ | PROT_WRITE, MAP_SHARED, a, 0));
     memset(map, 'm', 1000);
