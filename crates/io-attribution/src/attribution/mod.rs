@@ -24,7 +24,7 @@ mod totals;
 pub use totals::AttributionTotals;
 
 use super::AttributionRecord;
-use super::event::{self, AttributionEvent, AttributionEventKind};
+use super::event::{self, AttributionEvent, AttributionEventKind, EnclosingCall};
 use super::record::{Actor, FileRole, Lane, PicturePoint};
 use below::LowerLayers;
 use group::{AccessGroup, GroupMember, Transfer};
@@ -38,6 +38,9 @@ use std::sync::Arc;
 use trace_model::Stop;
 use trace_model::hash::Map;
 use wrappers::{Phase, Table};
+
+/// The call that writes a file for which no data are given.
+const PREALLOCATE: &str = "MPI_File_preallocate";
 
 /// Makes attribution records from the events of all processes.
 #[derive(Debug)]
@@ -365,6 +368,7 @@ impl<'t> Attributor<'t> {
         let range = range.filter(|_| data.is_some());
         let process = self.processes.get(&rank);
         let may_work_for_others = process.is_some_and(RankState::may_work_for_others);
+        let preallocates = self.is_in_preallocate(&operation);
         if let (Some(range), Some(seen)) = (range, data) {
             let writes = operation.writes();
             if writes {
@@ -372,10 +376,11 @@ impl<'t> Attributor<'t> {
                 let ns = operation.stop;
                 self.below.written(inode, range, ns, &link);
             }
-            if !writes {
+            if !writes && !preallocates {
                 self.read_before_writing(rank, seen, &operation, range);
             }
-            if let Some(key) = self.owner(rank, seen, &operation, range, writes)
+            if !preallocates
+                && let Some(key) = self.owner(rank, seen, &operation, range, writes)
                 && let Some(group) = self.groups.get_mut(&key)
             {
                 let transfer = Transfer {
@@ -406,11 +411,21 @@ impl<'t> Attributor<'t> {
             }
         }
         let who = (actor, thread);
-        // The bytes that a call asked for are not known if it never returned: no byte of it is known to be in a sieving hole.
-        let is_complete = !may_work_for_others && !self.is_in_open_access(rank, &operation);
+        // The bytes that a call asked for are not known if it never returned: no byte of it is known to be in a sieving hole. What fills a new part of a
+        // file is in none.
+        let is_complete =
+            !may_work_for_others && !preallocates && !self.is_in_open_access(rank, &operation);
         let share = TransferShare::new(range.unwrap_or_default(), Vec::new(), is_complete);
         let resolved = self.out.resolve(&operation, who, file, range, share, put)?;
         self.known(&link, resolved, put)
+    }
+
+    /// Whether the operation happened in MPI_File_preallocate, which writes a file although it is no data access.
+    fn is_in_preallocate(&self, operation: &event::OperationEvent) -> bool {
+        let function =
+            |inside: EnclosingCall| self.table.functions.get(usize::from(inside.function));
+        let function = operation.inside.and_then(function);
+        function.is_some_and(|function| function.name == PREALLOCATE)
     }
 
     /// Whether the operation happened in a data access of which no arguments are known.

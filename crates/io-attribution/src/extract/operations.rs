@@ -111,16 +111,17 @@ impl RankOperations {
                 && other.inode != 0
                 && (other.device, other.inode) == (seen.device, seen.inode)
         };
-        if base.contains(".shfp.") {
-            seen.role = FileRole::SharedPointer;
-        } else if base.contains(".locktest.") || base.ends_with(".sm") {
-            seen.role = FileRole::Side;
-        } else if let Some((handle, name)) = &running.handle
+        if let Some((handle, name)) = &running.handle
             && last_part(name) == base
         {
+            // A data file may be named as the library's own files are.
             seen.role = FileRole::Data;
             seen.handle = Some(*handle);
             running.found = true;
+        } else if base.contains(".shfp.") {
+            seen.role = FileRole::SharedPointer;
+        } else if base.contains(".locktest.") || base.ends_with(".sm") {
+            seen.role = FileRole::Side;
         } else if self.by_fd.values().any(same) {
             seen.role = FileRole::Data;
         } else if running.opening {

@@ -241,6 +241,41 @@ fn shared_pointers_are_where_the_own_transfer_is() {
     assert_eq!(found.calls[&call].bounding_extent, Some((1000, 1064)));
 }
 
+/// Open MPI's and ROMIO's own files beside the data are known by their names, which a data file may have as well.
+#[test]
+fn a_data_file_may_be_named_as_files_of_the_library_are() {
+    for name in ["mesh.sm", "a.shfp.b", "x.locktest.1"] {
+        let mut rank = Rank::new(0, 1);
+        rank.open(FH, 7, 99, name);
+        rank.transfer(10, op::PWRITE, 7, 0, 64);
+        let call = rank.access_at("MPI_File_write_at", FH, 0, 64);
+        let found = Found::of(&[rank]);
+        assert_eq!(found.carried(), [("pwrite", 0, 0, vec![(call, 64)])]);
+        assert_eq!(found.files[0].role, FileRole::Data);
+    }
+}
+
+/// ROMIO reads what the file has, writes it back, and writes zeros behind it.
+#[test]
+fn what_a_call_fills_a_file_with_is_no_hole() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    rank.transfer(10, op::PREAD, 7, 0, 64);
+    rank.transfer(20, op::PWRITE, 7, 0, 64);
+    rank.transfer(30, op::PWRITE, 7, 64, 36);
+    rank.call("MPI_File_preallocate", &[V::H(FH), V::I(100)]);
+    let found = Found::of(&[rank]);
+    assert_eq!(
+        found.carried(),
+        [
+            ("pread", 0, 0, vec![]),
+            ("pwrite", 0, 0, vec![]),
+            ("pwrite", 64, 0, vec![]),
+        ]
+    );
+    assert_eq!((found.totals.moved, found.totals.hole_bytes), (164, 0));
+}
+
 /// Open MPI's sharedfp component `individual` keeps the data in a file of its own until a collective call.
 #[test]
 fn what_a_shared_pointer_put_off_is_no_hole_later() {
