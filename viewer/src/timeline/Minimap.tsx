@@ -251,7 +251,8 @@ function drawGround(context: CanvasRenderingContext2D, overview: OverviewAnswer 
     context.fillText(label, x(time) + 3, 11);
   }
   const hits = hitBins.peek();
-  const [begin, room] = overview ? [x(overview.t0), x(overview.t1) - x(overview.t0)] : [0, width];
+  const own = meta.peek();
+  const [begin, room] = own ? [x(own.t0), x(own.t1) - x(own.t0)] : [0, width];
   hits.forEach((count, bin) => {
     if (count === 0) return;
     context.fillStyle = css(theme.hit);

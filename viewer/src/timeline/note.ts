@@ -3,7 +3,6 @@
 import { duration, thin } from "../axis";
 import { hitBins, meta, waits } from "../state";
 import { ARROWS_CUT, COARSE, FROM_INDEX, WAITS } from "../answers";
-import { extent } from "./now";
 import type { Picture } from "./pictures";
 
 /** All that is said below the picture; nothing if it is complete. */
@@ -50,7 +49,7 @@ function arrowsNote({ frame: { arrows, found, flags } }: Picture): string {
 
 /** Whether the search has hits in the time of a picture. */
 function hasHits({ frame: { t0, t1 } }: Picture): boolean {
-  const { t0: first, t1: last } = extent.peek();
+  const { t0: first, t1: last } = meta.peek() ?? { t0, t1 };
   const bins = hitBins.peek();
   const at = (time: number) => ((time - first) / Math.max(1e-12, last - first)) * bins.length;
   return bins.slice(Math.max(0, Math.floor(at(t0))), Math.ceil(at(t1))).some((count) => count > 0);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Page, test } from "./harness.mjs";
 
-export function across(chrome, { address, twoAddress, lateAddress }) {
+export function across(chrome, { address, twoAddress, lateAddress, stepsAddress }) {
   /** The lines of the table of drawables, when it has some. */
   const listed = async (page) => {
     await page.own.locator(".panel-room tbody tr[data-nth]").first().waitFor();
@@ -88,6 +88,28 @@ export function across(chrome, { address, twoAddress, lateAddress }) {
     await answered;
     await page.rest();
     assert.equal(await page.own.locator(".details h2").textContent(), "MPI_Init");
+    await page.close();
+  });
+
+  test("hits are marked in the strip where they are in the trace, also beside a longer one and where the strip has no shares", async () => {
+    const context = await chrome.newContext({ viewport: { width: 1400, height: 900 } });
+    await context.route("**/overview?*", (route) => route.fulfill({ status: 503, body: "busy" }));
+    const page = await Page.open({ newContext: async () => context }, stepsAddress, "trace=2&with=1&theme=light&q=MPI_Send%7CMPI_Recv%7CMPI_Barrier%7Csolve");
+    page.allowed.push(/^503 .*overview/);
+    await page.own.locator(".search .link", { hasText: /\d/ }).waitFor();
+    const [own, other] = await page.own.evaluate(() => Promise.all([2, 1].map(async (trace) => (await fetch(`t/${trace}/meta`)).json())));
+    const end = (own.t1 - own.t0) / (other.t1 - other.t0);
+    assert.ok(end < 0.5, `${end}`);
+    await page.rest();
+    const marked = await page.own.evaluate(() => {
+      const canvas = document.getElementById("minimap");
+      const { data } = canvas.getContext("2d").getImageData(0, canvas.height - 5, canvas.width, 1);
+      const words = [...new Uint32Array(data.buffer)];
+      // Ticks of hits are several pixels wide, lines of the axis are one.
+      const isEmpty = words.map((word) => word === words[Math.floor(words.length * 0.85) + 7]);
+      return words.map((_, x) => x).filter((x) => x > 20 && x < words.length - 20 && !isEmpty[x] && !isEmpty[x + 1]).map((x) => x / words.length);
+    });
+    assert.ok(marked.length > 0 && Math.max(...marked) < end + 0.02, `${marked.at(-1)} of ${end}`);
     await page.close();
   });
 
