@@ -1,7 +1,7 @@
 //! Content of a window: states, arrows, events and previews on the timelines of a picture, small enough that millions of
 //! them can be held.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use trace_formats::slog2::{
     Category, Depth, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
     Primitive, Reading, Slog2Error, Slog2Reader, TimeBBox, Topology, Vertex, Visit,
@@ -199,12 +199,13 @@ impl WindowContent {
         let categories = reader.categories().iter().filter(|c| c.index >= 0);
         let categories: Vec<&Category> = categories.collect();
         let colors = wanted.colors.of(&categories);
+        let hidden: HashSet<i32> = wanted.hidden.iter().copied().collect();
         for (category, color) in categories.into_iter().zip(colors) {
             let name = category.name.to_str();
             let patterns = &wanted.categories;
             let is_named =
                 patterns.is_empty() || patterns.iter().any(|p| matches_ignoring_case(p, &name));
-            let takes = is_named && !wanted.hidden.contains(&category.index);
+            let takes = is_named && !hidden.contains(&category.index);
             let kind = takes.then(|| content.add_kind(category.clone(), color));
             kind_of.entry(category.index).or_insert(kind);
         }
