@@ -15,6 +15,7 @@ import {
 import { hitsText } from "./panels/parts";
 import { isAggregation } from "./aggregation";
 import { names } from "./compare";
+import { NO_OTHER } from "./url";
 import { askedWindow, WINDOW_HELP } from "./window";
 import { short } from "./timeline/Tooltip";
 import { TracksMenu } from "./TracksMenu";
@@ -28,7 +29,7 @@ export function Toolbar() {
     <header class="toolbar">
       <h1>mpitrace</h1>
       {names.value.length > 1 ? (
-        <select aria-label="Trace" value={String(trace)} onChange={(event) => change({ ...START, theme: view.peek().theme, palette: view.peek().palette, trace: Number(event.currentTarget.value) })}>
+        <select aria-label="Trace" value={String(trace)} onChange={(event) => showTrace(Number(event.currentTarget.value))}>
           {names.value.map(({ n, name }) => <option key={n} value={String(n)}>{short(name, 60)}</option>)}
         </select>
       ) : <span class="trace-name" title={short(meta.value?.name ?? "", 300)}>{short(meta.value?.name ?? "…", 40)}</span>}
@@ -65,6 +66,12 @@ export function Toolbar() {
       <Busy />
     </header>
   );
+}
+
+/** Shows all of another trace, in the same looks and with the same panel; alone if this one is. */
+function showTrace(trace: number): void {
+  const { theme, palette, panel, tracks, other } = view.peek();
+  change({ ...START, theme, palette, panel, tracks, other: other === NO_OTHER ? NO_OTHER : START.other, trace });
 }
 
 /** Shows that an answer is on its way. */

@@ -216,10 +216,13 @@ function Filter() {
   const wrong = useSignal("");
   const text = useSignal<string | null>(null);
   const apply = async (value: string) => {
-    const spec = withItem(view.peek().timelines, "only", value.trim().replaceAll(";", " ") || null);
-    if (spec === view.peek().timelines) return;
+    const { trace, timelines } = view.peek();
+    const spec = withItem(timelines, "only", value.trim().replaceAll(";", " ") || null);
+    if (spec === timelines) return;
     try {
-      await askShared(view.peek().trace, question("timelines", { timelines: spec }));
+      await askShared(trace, question("timelines", { timelines: spec }));
+      // Timelines that have been chosen since are not taken back, and those of another trace are others.
+      if (view.peek().trace !== trace || view.peek().timelines !== timelines) return;
       wrong.value = "";
       text.value = null;
       setTimelines(spec, { top: 0, height: 0 });

@@ -26,6 +26,21 @@ export function across(chrome, { address, twoAddress, lateAddress, stepsAddress 
     await page.close();
   });
 
+  test("another trace that is chosen is shown with the same panel and tracks, and alone if the one before was", async () => {
+    const page = await Page.open(chrome, twoAddress, "with=none&panel=timelines&tracks=ranks,messages");
+    const choose = (trace) => page.own.getByLabel("Trace", { exact: true }).selectOption(trace);
+    await choose("1");
+    const shown = await page.until((view) => view.trace === 1, "the other trace");
+    assert.deepEqual([shown.panel, shown.tracks, shown.other], ["timelines", ["ranks", "messages"], page.modules.url.NO_OTHER]);
+    assert.equal(await page.own.locator("#other").count(), 0);
+    await page.look("trace=1&with=0");
+    await page.own.locator("#other").waitFor();
+    await choose("0");
+    await page.until((view) => view.trace === 0 && view.other !== page.modules.url.NO_OTHER, "both");
+    await page.own.locator(".lower-head b", { hasText: "better.paje" }).waitFor();
+    await page.close();
+  });
+
   test("the table of drawables is that of the trace above after a change of places", async () => {
     const page = await Page.open(chrome, twoAddress, "panel=events&t=0.001~0.041");
     const before = await listed(page);
