@@ -93,6 +93,19 @@ fn every_command_gives_examples_and_has_a_man_page() {
         let page = folder.path().join(format!("mpitrace-{name}.1"));
         let page = std::fs::read_to_string(page).unwrap();
         assert!(page.contains(".SH SYNOPSIS"), "{name}: {page}");
+        assert!(!page.contains(".SH EXTRA"), "{name}: {page}");
+        // What the page calls the synopsis is what --help calls the usage.
+        let usage = help.split("\nUsage: ").nth(1).unwrap();
+        let usage = usage.lines().next().unwrap().replace('-', "\\-");
+        let synopsis = page.split(".SH SYNOPSIS\n.nf\n").nth(1).unwrap();
+        assert_eq!(synopsis.lines().next(), Some(usage.as_str()), "{name}");
+        // An example is a line of its own. Help wraps those that are longer than 100 characters.
+        let examples = help.split("\nExamples:\n").nth(1).unwrap();
+        let example = examples.lines().next().unwrap().replace('-', "\\-");
+        let written = page.split(".SH EXAMPLES\n.nf\n").nth(1).unwrap();
+        let (first, _) = written.split_once('\n').unwrap();
+        let first = first.replace("\\(ti", "~").replace("\\(aq", "'");
+        assert!(first.starts_with(&example), "{name}: {first}");
     }
     for shell in ["bash", "zsh", "fish"] {
         let completions = mpitrace(&["completions", shell]);
