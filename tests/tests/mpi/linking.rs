@@ -198,6 +198,31 @@ fn paths_of_the_pages_are_installed() {
     assert!(paths >= 6, "{paths} paths below PREFIX in docs/user");
 }
 
+/// The files that installed pages for users lead to are installed, too.
+#[test]
+fn links_of_the_pages_are_installed() {
+    let folder = TestFolder::new("links");
+    install(&folder);
+    let pages = folder.path().join("share/doc/libtrace/docs/user");
+    let mut links = 0;
+    for page in std::fs::read_dir(&pages).expect("installed pages") {
+        let page = page.expect("a page").path();
+        if page.extension().is_none_or(|end| end != "md") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&page).expect("a page");
+        for rest in text.split("](").skip(1) {
+            let link = rest.split([')', '#']).next().unwrap_or_default();
+            if link.is_empty() || link.contains("://") {
+                continue;
+            }
+            assert!(pages.join(link).exists(), "{}: {link}", page.display());
+            links += 1;
+        }
+    }
+    assert!(links >= 100, "{links} links");
+}
+
 /// Installed files have no debug information; with `--debug` it lies beside, where a debugger looks for it.
 #[test]
 fn installed_stripped() {
