@@ -179,6 +179,8 @@ impl WaitPass<'_> {
         let requests = self.requests_of(call.begun.line.lane);
         let window = info.handle.and_then(|handle| requests.shared.get(&handle));
         let window = window.map(|window| window.queue);
+        let is_unknown = window.is_none() && info.handle.is_some();
+        self.counts.unknown_windows += u64::from(is_unknown && step != OneSidedStep::Access);
         let queue = window.and_then(|queue| self.comms.get(queue as usize));
         let own = OneSidedCall {
             step,
@@ -411,6 +413,10 @@ impl WaitPass<'_> {
                         .for_each(|spans| spans.add_file_call(from, to));
                 });
             }
+        }
+        let is_open = || (self.end_marks).is_open(call.begun.line.id, call.begun.start);
+        if is_main && !call.begun.role.is_file_call() && is_open() {
+            self.in_open_calls += self.focus.within(waited_until, time);
         }
         let waiting = self.focus.within(call.begun.enter, waited_until);
         let file_call = (is_main && in_calls > 0.0 && call.begun.role.is_file_call()).then_some({

@@ -18,6 +18,8 @@ pub(super) struct EndMarks {
     not_finalized: BTreeSet<i32>,
     /// By function the ranks that were in it.
     unfinished: BTreeMap<String, BTreeSet<i32>>,
+    /// Lines on which calls had not returned, with the bits of the times when they began.
+    open: BTreeSet<(i32, u64)>,
     /// Place of the category of MPI_Abort.
     abort: Option<u32>,
     aborted: BTreeSet<i32>,
@@ -52,7 +54,13 @@ impl EndMarks {
     }
 
     /// Takes a drawable of a category that may be a mark. `place` is the place of the category.
-    pub(super) fn take(&mut self, (place, category): (u32, &Category), line: i32, info: &[u8]) {
+    pub(super) fn take(
+        &mut self,
+        (place, category): (u32, &Category),
+        line: i32,
+        time: f64,
+        info: &[u8],
+    ) {
         let Some((_, is_in_info)) = self.marks.iter().find(|(mark, _)| *mark == place) else {
             return;
         };
@@ -66,6 +74,7 @@ impl EndMarks {
         } else if let Some(function) = unfinished_of(text) {
             let ranks = self.unfinished.entry(function.to_owned()).or_default();
             ranks.extend(self.of_lines.get(&line));
+            self.open.insert((line, time.to_bits()));
         } else if let Some(messages) = not_matched_of(text) {
             self.unmatched = self.unmatched.saturating_add(messages);
         }
@@ -77,6 +86,12 @@ impl EndMarks {
         if self.abort == Some(place) {
             self.aborted.insert(rank);
         }
+    }
+
+    /// Whether the call on this line that began at `time` had not returned when recording ended.
+    #[inline]
+    pub(super) fn is_open(&self, line: i32, time: f64) -> bool {
+        !self.open.is_empty() && self.open.contains(&(line, time.to_bits()))
     }
 
     /// The ranks that called MPI_Abort, in order.
@@ -126,18 +141,20 @@ mod tests {
             (99, NO_FINALIZE),
         ] {
             let info = info.clear().text(text.as_bytes());
-            marks.take((0, &annotation), line, info.bytes());
+            marks.take((0, &annotation), line, 2.5, info.bytes());
         }
         let unfinished: Vec<_> = marks.unfinished().collect();
         assert_eq!(unfinished, [("MPI_Send", vec![2])]);
+        let open = [(12, 2.5), (12, 2.0), (11, 2.5)].map(|(line, time)| marks.is_open(line, time));
+        assert_eq!(open, [true, false, false]);
         let abort = category("MPI_Abort", Topology::State);
         let mut of_abort = EndMarks::new(&[&call, &abort], [].into_iter());
         for (place, rank) in [(0, 0), (1, 4), (1, 2)] {
             of_abort.take_state(place, rank);
         }
         assert_eq!(of_abort.aborted(), [2, 4]);
-        marks.take((1, &call), 12, b"");
-        marks.take((2, &named), 10, b"");
+        marks.take((1, &call), 12, 0.0, b"");
+        marks.take((2, &named), 10, 0.0, b"");
         assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 0));
         for text in [
             not_matched(7),
@@ -145,7 +162,7 @@ mod tests {
             "x messages not matched".into(),
         ] {
             let info = info.clear().text(text.as_bytes());
-            marks.take((0, &annotation), 12, info.bytes());
+            marks.take((0, &annotation), 12, 0.0, info.bytes());
         }
         assert_eq!((marks.not_finalized(), marks.unmatched), (vec![0, 1], 42));
     }

@@ -57,8 +57,11 @@ impl Focus {
     /// Whether a time lies in it.
     #[inline]
     pub(super) fn has(&self, time: f64) -> bool {
-        let is_left_out = |gap: &TimeBBox| time >= gap.earliest && time < gap.latest;
-        time >= self.from && time < self.to && !self.gaps.iter().any(is_left_out)
+        if time < self.from || time >= self.to {
+            return false;
+        }
+        let next = self.gaps.partition_point(|gap| gap.latest <= time);
+        self.gaps.get(next).is_none_or(|gap| time < gap.earliest)
     }
 
     /// Seconds of it between two times.
@@ -130,6 +133,14 @@ mod tests {
             inside,
             [false, true, false, false, true, false, true, false]
         );
+        // As many gaps as a region has states, and a look at them for each message.
+        let many = 1 << 19;
+        let ranges: Vec<TimeBBox> = (0..many)
+            .map(|nth| range(f64::from(nth), f64::from(nth) + 0.5))
+            .collect();
+        let of_many = Focus::new(&ranges);
+        let is_inside = |nth: &i32| of_many.has(f64::from(*nth) / 4.0);
+        assert_eq!((0..4 * many).filter(is_inside).count(), 2 * many as usize);
         focus.end(range(0.0, 7.5));
         assert_eq!(focus.seconds(), 3.5);
         focus.end(range(0.0, 3.0));

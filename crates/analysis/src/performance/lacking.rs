@@ -203,6 +203,11 @@ impl Lacking {
         has(Lack::Arguments) || (has(Lack::Sides) && comm != 0)
     }
 
+    /// Whether calls of one-sided communication lack what their waits are found by.
+    pub(super) fn hides_one_sided(&self) -> bool {
+        self.calls[Lack::Partners as usize] > 0
+    }
+
     /// What is to be said of it.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let counted = Lack::WORDS

@@ -280,10 +280,16 @@ pub fn analyse_in_order<E>(
     }
     second.is_second = true;
     second.path = Some(PathProfile::new(&path, lanes));
-    let categories = second.categories.len();
-    let phase_spans = (phases.iter()).map(|phases| Spans::new(&phases.ranges, lanes, categories));
+    let used = (0..).zip(&first.times);
+    let used = used.filter(|(_, time)| time.exclusive > 0.0);
+    let used: Vec<u32> = used.map(|(category, _)| category).collect();
+    let phase_spans = phases.iter().map(|phases| {
+        let mut spans = Spans::new(&phases.ranges, lanes);
+        spans.add_up(used.clone());
+        spans
+    });
     let parts = first.parts(options.parts);
-    let part_spans = (!parts.is_empty()).then(|| Spans::new(&parts, lanes, 0));
+    let part_spans = (!parts.is_empty()).then(|| Spans::new(&parts, lanes));
     second.spans = phase_spans.chain(part_spans).collect();
     let mut second = pass_over(second, &mut pass)?;
     let outcome = SecondOutcome {

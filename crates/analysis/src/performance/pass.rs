@@ -41,6 +41,8 @@ pub(super) struct PassCounts {
     pub unknown_intercomms: u64,
     /// Collective calls on files and windows of which the trace does not tell which these are, as not all ranks are known to have made them.
     pub unknown_objects: u64,
+    /// Calls that synchronise one-sided communication on windows of which the trace does not tell which these are.
+    pub unknown_windows: u64,
     /// Neighbourhood calls with neighbours that the trace does not tell.
     pub unknown_neighbours: u64,
     /// Collective calls that end before who they need has come, as the clocks differ.
@@ -130,6 +132,8 @@ pub(super) struct WaitPass<'a> {
     pub by_comm: Vec<CommSums>,
     /// Calls and operations by file.
     pub by_file: SumsOfFiles,
+    /// Seconds that main threads spent in calls that had not returned when recording ended, without waiting that is known, and without MPI-IO.
+    pub in_open_calls: f64,
     /// Time in which calls may be missing.
     pub unseen: Unseen,
     /// What the recorder says of ranks at their ends.
@@ -216,6 +220,7 @@ impl<'a> WaitPass<'a> {
             by_region: vec![UseSums::default(); categories.len() + 1],
             by_comm: vec![CommSums::default(); members.len()],
             by_file: SumsOfFiles::new(definitions, &categories, &lanes),
+            in_open_calls: 0.0,
             unseen: Unseen::new(&categories, lines.iter().map(|line| (line.id, line.lane))),
             end_marks: EndMarks::new(&categories, ranks_of_lines),
             categories,
@@ -352,7 +357,8 @@ impl<'a> WaitPass<'a> {
             self.restart_if_due();
         }
         let definition = self.categories[category as usize];
-        self.end_marks.take((category, definition), line, info);
+        self.end_marks
+            .take((category, definition), line, times.0, info);
         if self.unseen.is_annotation(category) {
             if let Some(lane) = self.unseen.annotate(definition, line, info) {
                 self.lanes[lane as usize].gap = Gap::Polls;
@@ -419,8 +425,9 @@ impl<'a> WaitPass<'a> {
         let is_counted = start < self.focus.to && end > self.focus.from;
         self.times[category as usize].count += u64::from(is_counted);
         let happenings = match &mut self.watched {
-            Some(watched) => watched.begin(line, category, role, start),
-            None => Default::default(),
+            // What begins before the focus would take up the room of what lies in it.
+            Some(watched) if start >= self.focus.from => watched.begin(line, category, role, start),
+            _ => Default::default(),
         };
         let lane = &mut self.lanes[line.lane as usize];
         self.end_marks.take_state(category, lane.rank);
@@ -516,8 +523,8 @@ impl<'a> WaitPass<'a> {
             let is_main = lane.thread == 0;
             // Nobody knows whether a thread is there before its first state, either.
             let is_there = is_main || lane.is_used;
-            for spans in self.spans.iter_mut().filter(|_| is_there) {
-                spans.add(&LaneStretch {
+            if is_there && !self.spans.is_empty() {
+                let mut stretch = LaneStretch {
                     lane: lane_number,
                     is_main,
                     doing,
@@ -525,6 +532,14 @@ impl<'a> WaitPass<'a> {
                     from,
                     to,
                     clock: lane.clocks[IDEAL],
+                };
+                let spans = &mut self.spans;
+                self.focus.parts(from, to, |from, to| {
+                    (stretch.from, stretch.to) = (from, to);
+                    spans.iter_mut().for_each(|spans| spans.add(&stretch));
+                    if doing != Doing::Call {
+                        stretch.clock += to - from;
+                    }
                 });
             }
             if !self.is_second && is_there {
@@ -606,6 +621,7 @@ impl<'a> WaitPass<'a> {
         self.by_region.fill(UseSums::default());
         self.by_comm.fill(CommSums::default());
         self.by_file.restart();
+        self.in_open_calls = 0.0;
         self.unseen.restart();
         if let Some(watched) = &mut self.watched {
             watched.restart();

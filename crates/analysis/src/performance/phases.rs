@@ -1,5 +1,6 @@
 //! Phases of the program: the iterations of its main loop, and how they differ.
 
+use super::focus::Focus;
 use super::pass::WaitPass;
 use super::repetition::median;
 use super::span_times::SpanTimes;
@@ -27,13 +28,17 @@ pub(super) struct PhaseRanges {
     /// Iterations in one phase.
     pub each: usize,
     pub ranges: Vec<TimeBBox>,
+    /// Where what is looked at ends, if that is before the end of the focus.
+    pub looked_until: Option<f64>,
 }
 
 impl WaitPass<'_> {
     /// The phases in what the watched rank did.
     pub(super) fn take_phases(&mut self) -> Option<PhaseRanges> {
         let watched = self.watched.take()?;
-        let found = watched.iterations(self.focus.from, self.focus.to)?;
+        let mut found = watched.iterations(self.focus.from, self.focus.to)?;
+        let is_in_focus = |range: &TimeBBox| self.focus.within(range.earliest, range.latest) > 0.0;
+        found.ranges.retain(is_in_focus);
         let mut categories = Vec::new();
         let parts = found.parts;
         for category in found.symbols {
@@ -42,6 +47,9 @@ impl WaitPass<'_> {
             }
         }
         let iterations = found.ranges.len();
+        if iterations == 0 {
+            return None;
+        }
         let each = iterations.div_ceil(MAX_PHASES);
         let phase = |iterations: &[TimeBBox]| TimeBBox {
             earliest: iterations[0].earliest,
@@ -52,6 +60,7 @@ impl WaitPass<'_> {
             parts,
             iterations,
             each,
+            looked_until: found.looked_until,
             ranges: found.ranges.chunks(each).map(phase).collect(),
         })
     }
@@ -78,6 +87,8 @@ pub struct PhaseLengths {
     pub trend: f64,
     /// Phases that take much longer than the median, the longest first. Numbers begin with 1.
     pub outliers: Vec<usize>,
+    /// Until when in the time of the trace they were looked for; `None` is to the end of the focus.
+    pub looked_until: Option<f64>,
     /// When the phases were, in order.
     #[serde(skip)]
     pub ranges: Vec<TimeBBox>,
@@ -119,10 +130,12 @@ fn middle(values: &mut [f64]) -> (f64, f64) {
 }
 
 impl PhaseLengths {
-    /// Of these phases, in a focus of so many seconds. `name` gives the name of a category.
-    pub(super) fn of(ranges: PhaseRanges, seconds: f64, name: impl Fn(u32) -> String) -> Self {
+    /// Of these phases, as far as they lie in the focus. `name` gives the name of a category.
+    pub(super) fn of(ranges: PhaseRanges, focus: &Focus, name: impl Fn(u32) -> String) -> Self {
         let phases = ranges.ranges.iter();
-        let lengths: Vec<f64> = phases.map(|range| range.latest - range.earliest).collect();
+        let lengths: Vec<f64> = phases
+            .map(|range| focus.within(range.earliest, range.latest))
+            .collect();
         let (median_seconds, spread_seconds) = middle(&mut lengths.clone());
         let quarter = lengths.len().div_ceil(4);
         let begin = median(&mut lengths[..quarter].to_vec());
@@ -138,11 +151,12 @@ impl PhaseLengths {
             parts: ranges.parts,
             iterations: ranges.iterations,
             iterations_each: ranges.each,
-            covered: lengths.iter().sum::<f64>() / seconds.max(f64::MIN_POSITIVE),
+            covered: lengths.iter().sum::<f64>() / focus.seconds().max(f64::MIN_POSITIVE),
             median_seconds,
             spread_seconds,
             trend: if begin > 0.0 { end / begin - 1.0 } else { 0.0 },
             outliers,
+            looked_until: ranges.looked_until,
             ranges: ranges.ranges,
         }
     }
@@ -170,15 +184,17 @@ impl ProgramPhases {
 
 /// Time in each activity in a phase.
 fn activities(spans: &Spans, name: impl Fn(u32) -> String) -> Vec<ActivityInPhases> {
-    let places = spans.spans.first().map_or(0, |span| span.by_category.len());
-    let mut activities: Vec<ActivityInPhases> = (0..places)
-        .filter_map(|place| {
-            let seconds = |span: &super::spans::Span| f64::from(span.by_category[place]);
-            let mut all: Vec<f64> = spans.spans.iter().map(seconds).collect();
+    let categories = spans.categories.iter().map(|&category| Some(category));
+    let mut activities: Vec<ActivityInPhases> = categories
+        .chain([None])
+        .enumerate()
+        .filter_map(|(place, category)| {
+            let spans = spans.spans.iter();
+            let mut all: Vec<f64> = spans.map(|span| span.by_category[place]).collect();
             let is_used = all.iter().any(|&seconds| seconds > 0.0);
             let (median, spread) = middle(&mut all);
             is_used.then(|| ActivityInPhases {
-                activity: (place + 1 < places).then(|| name(place as u32)),
+                activity: category.map(&name),
                 median,
                 spread,
             })

@@ -37,6 +37,8 @@ struct Happening {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repetition {
     happenings: Vec<Happening>,
+    /// When the first thing began that is not kept.
+    full_at: Option<f64>,
 }
 
 /// The iterations of a loop.
@@ -47,6 +49,8 @@ pub(super) struct Iterations {
     /// Symbols in an iteration, each as often as it comes, on average.
     pub parts: f64,
     pub ranges: Vec<TimeBBox>,
+    /// Where what is looked at ends, if that is before the end of the focus: too much is done in it.
+    pub looked_until: Option<f64>,
 }
 
 /// A run of blocks.
@@ -59,6 +63,7 @@ impl Repetition {
     /// Something begins. Gives its place, if it is kept.
     pub(super) fn begin(&mut self, symbol: u32, from: f64) -> Option<u32> {
         if self.happenings.len() == MAX_KEPT {
+            self.full_at.get_or_insert(from);
             return None;
         }
         let to = from;
@@ -75,10 +80,13 @@ impl Repetition {
 
     pub(super) fn clear(&mut self) {
         self.happenings.clear();
+        self.full_at = None;
     }
 
-    /// The loops between two times.
+    /// The loops between two times, as far as what is done in between is kept.
     pub(super) fn loops(mut self, from: f64, to: f64) -> Loops {
+        let looked_until = self.full_at.filter(|&full_at| full_at < to);
+        let to = looked_until.unwrap_or(to);
         self.happenings
             .retain(|happening| happening.from >= from && happening.from < to);
         let begins = self.happenings.iter().map(|happening| happening.from);
@@ -96,6 +104,7 @@ impl Repetition {
             begins,
             from,
             to,
+            looked_until,
         }
     }
 }
@@ -108,6 +117,8 @@ pub(super) struct Loops {
     /// The time that is looked at.
     from: f64,
     to: f64,
+    /// The end of that time, if it is before that of the focus.
+    looked_until: Option<f64>,
 }
 
 impl Loops {
@@ -148,6 +159,7 @@ impl Loops {
             symbols: finder.leaves(outermost.0),
             parts: parts.sum::<usize>() as f64 / ranges.len() as f64,
             ranges,
+            looked_until: self.looked_until,
         })
     }
 }

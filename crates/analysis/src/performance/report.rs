@@ -22,6 +22,8 @@ pub struct PerformanceReport {
     pub aborted: Vec<i32>,
     /// Calls that ranks were in when their recording ended, those of most ranks first.
     pub unfinished: Vec<UnfinishedCalls>,
+    /// Seconds of the transfer of main threads that lie in such calls.
+    pub in_unfinished: f64,
     /// Threads of all ranks.
     pub threads: usize,
     /// Hosts; 0 where the file does not name them.

@@ -38,12 +38,17 @@ pub(super) struct SecondOutcome<'a> {
 pub(super) fn phase_lengths(pass: &WaitPass<'_>, phases: PhaseRanges) -> PhaseLengths {
     let seconds = pass.focus.seconds();
     let builder = ReportBuilder { pass, seconds };
-    PhaseLengths::of(phases, seconds, |nth| builder.name(nth))
+    PhaseLengths::of(phases, &pass.focus, |nth| builder.name(nth))
 }
 
 /// A part of a whole; 0 of nothing.
 fn part(of: f64, whole: f64) -> f64 {
     if whole > 0.0 { of / whole } else { 0.0 }
+}
+
+/// How one time compares with another one; of two times of 0, none is the longer one.
+fn ratio(of: f64, to: f64) -> f64 {
+    if to > 0.0 { of / to } else { 1.0 }
 }
 
 /// A note on one thing or on several: `1 drawable out of order`.
@@ -76,7 +81,7 @@ pub(super) fn build(
     let phases = second.and_then(|second| {
         let (ranges, spans) = (second.phases.as_ref()?, second.phase_spans.as_ref()?);
         let name = |nth| builder.name(nth);
-        let lengths = PhaseLengths::of(ranges.clone(), builder.seconds, name);
+        let lengths = PhaseLengths::of(ranges.clone(), &first.focus, name);
         let phases = builder.spans(spans, path);
         Some(ProgramPhases::of(lengths, spans, phases, name))
     });
@@ -87,6 +92,7 @@ pub(super) fn build(
         not_finalized: first.end_marks.not_finalized(),
         aborted: first.end_marks.aborted(),
         unfinished: builder.unfinished(),
+        in_unfinished: first.in_open_calls,
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
         hosts: definitions.hosts(),
         drawables: first.counts.drawables.all,
@@ -230,9 +236,9 @@ impl ReportBuilder<'_, '_> {
         let ideal_seconds = span.ideal.min(span.seconds).max(longest_computing);
         Efficiencies {
             parallel: part(mean_computing, span.seconds),
-            load_balance: part(mean_computing, longest_computing),
+            load_balance: ratio(mean_computing, longest_computing),
             communication: part(longest_computing, span.seconds),
-            serialisation: part(longest_computing, ideal_seconds),
+            serialisation: ratio(longest_computing, ideal_seconds),
             transfer: part(ideal_seconds, span.seconds),
             ideal_seconds,
             longest_computing,
@@ -243,7 +249,7 @@ impl ReportBuilder<'_, '_> {
 
     fn spans(&self, spans: &Spans, path: &[PathPiece]) -> Vec<SpanTimes> {
         let span = |span: &Span| {
-            let seconds = span.to - span.from;
+            let seconds = self.pass.focus.within(span.from, span.to);
             let longest = span.causes.longest();
             SpanTimes {
                 from: span.from,
@@ -523,6 +529,10 @@ impl ReportBuilder<'_, '_> {
 
     fn notes(&self) -> Vec<String> {
         let counts = self.pass.counts;
+        let unknown_windows = match self.pass.lacking.hides_one_sided() {
+            true => 0,
+            false => counts.unknown_windows,
+        };
         let notes = [
             (
                 counts.unknown_roots,
@@ -543,6 +553,13 @@ impl ReportBuilder<'_, '_> {
                 [
                     "collective call on a file or window that was made before the trace begins: waits there are not counted",
                     "collective calls on files or windows that were made before the trace begins: waits there are not counted",
+                ],
+            ),
+            (
+                unknown_windows,
+                [
+                    "call of one-sided communication on a window that was made before the trace begins: a wait there is not counted",
+                    "calls of one-sided communication on windows that were made before the trace begins: waits there are not counted",
                 ],
             ),
             (

@@ -33,7 +33,7 @@ pub struct SpanTimes {
     pub from: f64,
     /// End in the time of the trace.
     pub to: f64,
-    /// Length.
+    /// Length, without gaps of the focus.
     pub seconds: f64,
     /// Time of the main threads of all ranks.
     pub time: TimeByUse,

@@ -30,8 +30,8 @@ pub(super) struct Span {
     pub ideal_to: f64,
     /// Seconds of waiting by root cause, as far as there is room.
     pub causes: CauseSums<MAX_CAUSES>,
-    /// Seconds by category, of all threads; the last one is computing outside of any. Empty if not wanted.
-    pub by_category: Vec<f32>,
+    /// Seconds of all threads in each of the [`Spans::categories`] that are wanted; the last one is computing outside of any. Empty if none is.
+    pub by_category: Vec<f64>,
 }
 
 /// Where a lane is.
@@ -48,6 +48,10 @@ struct LaneInSpans {
 #[derive(Clone, Debug)]
 pub(super) struct Spans {
     pub spans: Vec<Span>,
+    /// The categories that have sums.
+    pub categories: Vec<u32>,
+    /// By category: where its sum stands.
+    places: Vec<Option<u32>>,
     lanes: Vec<LaneInSpans>,
     /// The span that was looked up last: the next one is most often the same or a neighbour.
     latest: usize,
@@ -66,9 +70,8 @@ pub(super) struct LaneStretch {
 }
 
 impl Spans {
-    /// These ranges, with sums by category for so many categories, or for none.
-    pub(super) fn new(ranges: &[TimeBBox], lanes: usize, categories: usize) -> Spans {
-        let by_category = if categories > 0 { categories + 1 } else { 0 };
+    /// These ranges of so many lanes, without sums by category.
+    pub(super) fn new(ranges: &[TimeBBox], lanes: usize) -> Spans {
         let span = |range: &TimeBBox| Span {
             from: range.earliest,
             to: range.latest,
@@ -78,13 +81,28 @@ impl Spans {
             ideal_from: 0.0,
             ideal_to: 0.0,
             causes: CauseSums::default(),
-            by_category: vec![0.0; by_category],
+            by_category: Vec::new(),
         };
         Spans {
             spans: ranges.iter().map(span).collect(),
+            categories: Vec::new(),
+            places: Vec::new(),
             lanes: vec![LaneInSpans::default(); lanes],
             latest: 0,
         }
+    }
+
+    /// Sums for these categories, and for computing outside of any.
+    pub(super) fn add_up(&mut self, categories: Vec<u32>) {
+        let last = categories.iter().max().map_or(0, |&last| last as usize + 1);
+        self.places = vec![None; last];
+        for (place, &category) in (0..).zip(&categories) {
+            self.places[category as usize] = Some(place);
+        }
+        for span in &mut self.spans {
+            span.by_category = vec![0.0; categories.len() + 1];
+        }
+        self.categories = categories;
     }
 
     /// Adds a stretch. The stretches of a lane come in order.
@@ -111,9 +129,12 @@ impl Spans {
             let seconds = later_of(to - from, 0.0);
             if let Some(sum) = match stretch.category {
                 None => span.by_category.last_mut(),
-                Some(category) => span.by_category.get_mut(category as usize),
+                Some(category) => {
+                    let place = self.places.get(category as usize).copied().flatten();
+                    place.and_then(|place| span.by_category.get_mut(place as usize))
+                }
             } {
-                *sum += seconds as f32;
+                *sum += seconds;
             }
             if stretch.is_main {
                 match stretch.doing {
@@ -207,7 +228,8 @@ mod tests {
     #[test]
     fn stretches_are_cut_at_the_borders_of_spans() {
         let range = |earliest, latest| TimeBBox { earliest, latest };
-        let mut spans = Spans::new(&[range(1.0, 2.0), range(2.0, 3.0), range(5.0, 6.0)], 2, 1);
+        let mut spans = Spans::new(&[range(1.0, 2.0), range(2.0, 3.0), range(5.0, 6.0)], 2);
+        spans.add_up(vec![0]);
         let mut add = |lane, from, to, doing, category, clock| {
             spans.add(&LaneStretch {
                 lane,

@@ -4,6 +4,7 @@ mod files;
 mod made_up;
 mod matched_receives;
 mod performance;
+mod phases;
 mod root_causes;
 mod run_facts;
 mod stats;

@@ -2,7 +2,7 @@
 
 use crate::made_up;
 use analysis::performance::PerformanceCollector;
-use trace_model::{Definitions, Drawable, Line, Topology, Vertex};
+use trace_model::{Definitions, Drawable, InfoWriter, Line, Topology, Vertex};
 
 /// Two halves of four ranks each make a window: in each half its second rank comes late, by 20 s and by 10 s.
 #[test]
@@ -129,4 +129,54 @@ fn ranks_come_together_in_a_call_that_fails_to_make_a_window() {
     ]);
     let waiting = &report.pairs.waiting;
     assert_eq!([waiting[0][1], waiting[1][0]], [3.0 + 1.0 + 5.0, 0.0]);
+}
+
+/// Rank 0 waits from second 2 to second 7 for the post of rank 1.
+#[test]
+fn one_sided_calls_on_windows_that_the_trace_does_not_tell_are_counted() {
+    let formats: [(&str, &[u8]); 4] = [
+        ("MPI_Win_create", b"handle=%d"),
+        ("MPI_Win_start", b"handle=%d, ranks=%s"),
+        ("MPI_Win_post", b"handle=%d, ranks=%s"),
+        ("MPI_Put", b"target=%d"),
+    ];
+    let mut categories = made_up::states(&formats.map(|(name, _)| name));
+    for (category, (_, format)) in categories.iter_mut().zip(formats) {
+        category.set_info_format(format);
+    }
+    let definitions = made_up::definitions(categories, 2);
+    let report_of = |is_made: bool| {
+        let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
+        let mut put = |category: i32, rank: i32, times: [f64; 2]| {
+            let mut info = InfoWriter::default();
+            info.int(if category == 3 { 1 } else { 0 });
+            if matches!(category, 1 | 2) {
+                info.text((1 - rank).to_string().as_bytes());
+            }
+            let vertices = times.map(|time| Vertex { time, line: rank });
+            collector.put(&Drawable {
+                topology: Topology::State,
+                category,
+                info: info.bytes(),
+                vertices: &vertices,
+            });
+        };
+        if is_made {
+            (0..2).for_each(|rank| put(0, rank, [0.0, 1.0]));
+        }
+        put(1, 0, [2.0, 8.0]);
+        put(2, 1, [7.0, 7.5]);
+        put(3, 0, [8.0, 9.0]);
+        collector.finish()
+    };
+    let is_told = |note: &String| note.starts_with("2 calls of one-sided communication on windows");
+    let [whole, part] = [true, false].map(report_of);
+    assert_eq!(
+        (whole.time.waiting, whole.notes.iter().any(is_told)),
+        (5.0, false)
+    );
+    assert_eq!(
+        (part.time.waiting, part.notes.iter().any(is_told)),
+        (0.0, true)
+    );
 }

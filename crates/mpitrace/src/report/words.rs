@@ -82,10 +82,17 @@ pub fn verdict(report: &PerformanceReport) -> String {
     let is_waiting = |seconds| seconds == time.waiting;
     match largest.filter(|(seconds, _)| share(*seconds) >= 1.0 - GOOD) {
         Some((seconds, what)) => {
+            let open = report.in_unfinished;
+            let is_open = seconds == time.transfer && open > 0.05 * seconds;
+            let open = is_open.then(|| {
+                let open = duration(open);
+                format!(", {open} of it in calls that had not returned")
+            });
             sentences.push(format!(
-                "The largest loss is {what}: {} ({}).",
+                "The largest loss is {what}: {} ({}){}.",
                 duration(seconds),
-                percent(share(seconds))
+                percent(share(seconds)),
+                open.unwrap_or_default()
             ));
             sentences.extend(report.first_cause().filter(|_| is_waiting(seconds)));
         }
@@ -185,27 +192,30 @@ pub fn phases(found: &ProgramPhases) -> Vec<String> {
         [] => String::new(),
     };
     let mut sentences = vec![format!(
-        "{} of {of}: {} each (median), {} of the time, parallel efficiency {}",
+        "{} of {of}: {} each (median), {} of the time, median parallel efficiency {}",
         counted(found.lengths.iterations as u64, "iteration"),
         duration(found.lengths.median_seconds / found.lengths.iterations_each as f64),
         percent(found.lengths.covered),
         percent(found.median_parallel)
     )];
+    if let Some(until) = found.lengths.looked_until {
+        sentences.push(format!(
+            "they are looked for up to {until:.6} s only, in the first million regions and calls of the lowest rank"
+        ));
+    }
     let is_clear =
         (found.lengths.trend * found.lengths.median_seconds).abs() > found.lengths.spread_seconds;
     if found.phases.len() >= MIN_PHASES_OF_TREND
         && is_clear
         && found.lengths.trend.abs() >= MIN_TREND
     {
-        sentences.push(format!(
-            "the last quarter of them takes {} {} than the first",
-            percent(found.lengths.trend.abs()),
-            if found.lengths.trend > 0.0 {
-                "longer"
-            } else {
-                "less"
-            }
-        ));
+        let trend = found.lengths.trend;
+        let change = match trend {
+            1.0.. => format!("{} times as long as", digits(1.0 + trend)),
+            0.0.. => format!("{} longer than", percent(trend)),
+            _ => format!("{} less than", percent(-trend)),
+        };
+        sentences.push(format!("the last quarter of them takes {change} the first"));
     }
     let outliers = found.lengths.outliers.iter().take(MAX_OUTLIERS);
     sentences.extend(outliers.map(|&number| outlier(found, number)));
@@ -247,7 +257,7 @@ fn outlier(found: &ProgramPhases, number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::performance::{PerformanceCollector, RootCauseSum};
+    use analysis::performance::{PerformanceCollector, PhaseLengths, RootCauseSum, SpanTimes};
     use trace_model::Definitions;
 
     /// Of so many threads of two ranks: seconds of computing and waiting, and of waiting that is due to one of them.
@@ -297,6 +307,72 @@ mod tests {
         assert!(none.contains("Nothing else takes much of it."), "{none}");
     }
 
+    /// A trend is told as a share of the first quarter, and one of more than twice as long as a factor. What is not looked at is told.
+    #[test]
+    fn phases_are_told_with_their_trend_and_their_end() {
+        let told = |trend: f64, looked_until: Option<f64>| {
+            let empty = report(2, 60.0, 40.0, 40.0);
+            let found = ProgramPhases {
+                lengths: PhaseLengths {
+                    consist_of: vec!["MPI_Bcast".into()],
+                    parts: 1.0,
+                    iterations: 8,
+                    iterations_each: 1,
+                    covered: 0.5,
+                    median_seconds: 1.0,
+                    spread_seconds: 0.0,
+                    trend,
+                    outliers: Vec::new(),
+                    looked_until,
+                    ranges: Vec::new(),
+                },
+                median_parallel: 0.25,
+                activities: Vec::new(),
+                phases: vec![empty_phase(&empty); 8],
+            };
+            phases(&found)
+        };
+        let first = "8 iterations of MPI_Bcast: 1.00 s each (median), 50.0 % of the time, median parallel efficiency 25.0 %";
+        assert_eq!(told(0.0, None), [first]);
+        let trends = [-0.5, 0.5, 4349.0].map(|trend| told(trend, None)[1].clone());
+        let quarter = "the last quarter of them takes";
+        assert_eq!(trends[0], format!("{quarter} 50.0 % less than the first"));
+        assert_eq!(trends[1], format!("{quarter} 50.0 % longer than the first"));
+        assert_eq!(
+            trends[2],
+            format!("{quarter} 4350 times as long as the first")
+        );
+        assert!(told(0.0, Some(2.5))[1].starts_with("they are looked for up to 2.500000 s only"));
+    }
+
+    fn empty_phase(report: &PerformanceReport) -> SpanTimes {
+        SpanTimes {
+            from: 0.0,
+            to: 1.0,
+            seconds: 1.0,
+            time: report.time,
+            efficiencies: report.efficiencies,
+            cause_rank: None,
+            cause_activity: None,
+            path_rank: None,
+        }
+    }
+
+    /// What takes long may be a call that never returned, in which nothing was transferred.
+    #[test]
+    fn a_verdict_tells_what_calls_that_had_not_returned_have_of_the_loss() {
+        let mut report = report(2, 60.0, 10.0, 10.0);
+        let told = verdict(&report);
+        assert!(
+            told.ends_with("transfer and overhead in MPI: 30.0 s (30.0 %)."),
+            "{told}"
+        );
+        report.in_unfinished = 25.0;
+        let told = verdict(&report);
+        let open = "30.0 s (30.0 %), 25.0 s of it in calls that had not returned.";
+        assert!(told.ends_with(open), "{told}");
+    }
+
     #[test]
     fn a_verdict_does_not_blame_one_of_many() {
         let mut report = report(2, 60.0, 40.0, 10.0);
@@ -309,7 +385,7 @@ mod tests {
         };
         // The same rank, in another region.
         let one = of(1, 9.9);
-        assert!(one.contains("rank 1, which was computing. "), "{one}");
+        assert!(one.ends_with("rank 1, which was computing."), "{one}");
         let two = of(0, 9.8);
         assert!(
             two.contains("; about as much is due to another one."),
