@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 
+use super::file_names::FileNames;
 use super::select::{Judge, Selection};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop};
 
 /// The selected part of a trace of any format.
 pub struct Filtered<'s> {
     source: &'s dyn Source,
+    selection: &'s Selection,
     judge: Judge<'s>,
     definitions: Definitions,
     counts: Cell<(u64, u64)>,
@@ -22,6 +24,7 @@ impl<'s> Filtered<'s> {
         }
         Filtered {
             source,
+            selection,
             judge: Judge::new(selection, source.definitions()),
             definitions,
             counts: Cell::default(),
@@ -40,7 +43,7 @@ impl Source for Filtered<'_> {
     }
 
     fn order(&self) -> DrawableOrder {
-        self.source.order()
+        FileNames::new(self.selection, self.source.definitions()).order(self.source.order())
     }
 
     fn for_each(
@@ -48,13 +51,27 @@ impl Source for Filtered<'_> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
         let (mut kept, mut removed) = (0, 0);
+        let mut names = FileNames::new(self.selection, self.source.definitions());
         let losses = self.source.for_each(&mut |drawable| {
             if self.judge.admits(drawable) {
+                let times = drawable.vertices.iter().map(|vertex| vertex.time);
+                for name in names.keeps(times.fold(f64::NEG_INFINITY, f64::max)) {
+                    (kept, removed) = (kept + 1, removed - 1);
+                    put(&name.drawable())?;
+                }
                 kept += 1;
-                put(drawable)
-            } else {
-                removed += 1;
-                Ok(())
+                return put(drawable);
+            }
+            let vertices = drawable.vertices.iter().copied();
+            match names.take(drawable.category, drawable.info, vertices) {
+                Some(name) => {
+                    kept += 1;
+                    put(&name.drawable())
+                }
+                None => {
+                    removed += 1;
+                    Ok(())
+                }
             }
         })?;
         self.counts.set((kept, removed));

@@ -15,6 +15,7 @@ mod clog2;
 mod comm_numbers;
 mod composite;
 mod dumpi;
+mod file_names;
 mod filtered;
 mod forward;
 mod in_order;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Seek, Write};
 
+use super::file_names::FileNames;
 use super::in_order::in_order;
 use super::select::{Judge, Selection};
 use trace_formats::slog2;
@@ -54,6 +55,7 @@ impl Slog2Filter {
         let topologies = topologies(reader.categories());
         let mut new = Rebuild::new(out, tree)?;
         let mut removed = 0;
+        let mut names = FileNames::new(&self.selection, &definitions);
         let mut put = |drawable: &NodeDrawable<'_>| {
             seen();
             let bounds = drawable.bounds();
@@ -65,10 +67,21 @@ impl Slog2Filter {
                 lines.into_iter(),
                 times,
             ) {
-                new.put(drawable, &topologies)
-            } else {
-                removed += 1;
-                Ok(())
+                for name in names.keeps(bounds.latest) {
+                    removed -= 1;
+                    new.builder.add(&name.drawable())?;
+                }
+                return new.put(drawable, &topologies);
+            }
+            // The original knows nothing of names.
+            let vertices = drawable.primitives().iter().flat_map(Primitive::vertices);
+            let vertices = vertices.filter(|_| !self.like_original);
+            match names.take(drawable.category(), drawable.info(), vertices) {
+                Some(name) => new.builder.add(&name.drawable()),
+                None => {
+                    removed += 1;
+                    Ok(())
+                }
             }
         };
         if self.like_original {

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 
 /// Write a part of a trace
 ///
-/// A drawable or call is kept if it meets all conditions. SLOG2 gets a new tree with correct previews and summaries,
-/// and views of the timelines that are left; a composite is one drawable there, of the composite's own category. DUMPI and
-/// CLOG2 files keep their records as they are. Everything else is converted through drawables, composites as what they
-/// are made of. Without an option, the whole trace is rewritten.
+/// A drawable or call is kept if it meets all conditions. An event that names a file is kept if its category is. SLOG2
+/// gets a new tree with correct previews and summaries, and views of the timelines that are left; a composite is one
+/// drawable there, of the composite's own category. DUMPI and CLOG2 files keep their records as they are. Everything
+/// else is converted through drawables, composites as what they are made of. Without an option, the whole trace is
+/// rewritten.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace filter --no-category 'MPI_Comm_*' run.slog2 less.slog2

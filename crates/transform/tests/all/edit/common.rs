@@ -39,8 +39,8 @@ impl Drawn {
     }
 }
 
-/// Categories 0 message, 1 and 2 states (2 with a CallID), 3 an event with a CallID, 4 an arrow without info; then the
-/// previews.
+/// Categories 0 message, 1 and 2 states (2 with a CallID), 3 an event with a CallID, 4 an arrow without info, 5 events that name files; then
+/// the previews.
 pub fn categories() -> Vec<Category> {
     let mut file = Category::new(
         2,
@@ -51,12 +51,15 @@ pub fn categories() -> Vec<Category> {
     file.set_info_format(b"CallID=0x%X, bytes=%l");
     let mut event = Category::new(3, "disk".into(), Topology::Event, Color::rgb(0xff));
     event.set_info_format(b"CallID=0x%x");
+    let mut name = Category::new(5, "file".into(), Topology::Event, Color::WHITE);
+    name.set_info_format(b"file=%d, role=%s, path=%s, device=0x%X, inode=%l");
     let mut all = vec![
         Category::message(),
         Category::new(1, "MPI_Send".into(), Topology::State, Color::rgb(0xff0000)),
         file,
         event,
         Category::new(4, "arrow".into(), Topology::Arrow, Color::WHITE),
+        name,
     ];
     for topology in [Topology::Event, Topology::State, Topology::Arrow] {
         all.push(Category::preview(topology));

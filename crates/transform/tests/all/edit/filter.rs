@@ -2,14 +2,14 @@
 
 use std::io::Cursor;
 
-use crate::edit::common::{Drawn, any_drawn, drawn, file, sort};
+use crate::edit::common::{Drawn, all as all_of, any_drawn, drawn, file, sort};
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
     DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Slog2ErrorKind, Slog2Reader,
     Slog2Source, TreeBuilder, TreeOptions, Vertex,
 };
-use transform::{NumberRanges, PropertySelection, Rebuilt, Selection, Slog2Filter};
+use transform::{Filtered, NumberRanges, PropertySelection, Rebuilt, Selection, Slog2Filter};
 
 fn filtered(input: &[u8], filter: &Slog2Filter) -> (Vec<u8>, Rebuilt) {
     let reader = Slog2Reader::new(input).expect("reads");
@@ -251,6 +251,73 @@ fn nothing_left_is_an_error() {
         .run(&reader, Cursor::new(Vec::new()), || ())
         .expect_err("nothing is left");
     assert!(matches!(error.kind, Slog2ErrorKind::NoDrawables));
+}
+
+/// What is in a window or of a rank names files by number, whoever named them first.
+#[test]
+fn names_of_files_stay() {
+    let name = |number: u8, time: f64, line: i32| {
+        Drawn::new(
+            5,
+            &[&[0, 0, 0, number][..], &[0; 20]].concat(),
+            &[(time, line)],
+        )
+    };
+    let rest = |from: f64, to: f64| Drawn::new(1, &[], &[(from, 2), (to, 2)]);
+    let all = [
+        name(1, 0.5, 0),
+        rest(0.0, 1.0),
+        rest(1.5, 3.0),
+        name(2, 2.5, 2),
+        rest(2.0, 7.0),
+        name(3, 7.5, 0),
+        rest(8.0, 9.0),
+    ];
+    let input = file(&all, 200);
+    let part = |selection: Selection| {
+        let mut found = drawn(&filtered(&input, &of(selection.clone())).0);
+        // The same of a source, in whatever order its drawables come.
+        let source = Slog2Source::new(&input).expect("reads");
+        let mut same = all_of(&Filtered::new(&source, &selection));
+        sort(&mut found);
+        sort(&mut same);
+        assert_eq!(found, same);
+        found
+    };
+    let sorted = |mut list: Vec<Drawn>| {
+        sort(&mut list);
+        list
+    };
+    let in_window = part(Selection {
+        windows: keep(vec![(2.0, 4.0)]),
+        ..Selection::default()
+    });
+    let expected = [
+        name(1, 2.0, 0),
+        rest(1.5, 3.0),
+        name(2, 2.5, 2),
+        rest(2.0, 7.0),
+        name(3, 7.0, 0),
+    ];
+    assert_eq!(in_window, sorted(expected.to_vec()));
+    let of_rank = part(Selection {
+        ranks: keep(numbers("1")),
+        windows: keep(vec![(8.5, 8.6)]),
+        ..Selection::default()
+    });
+    let expected = [
+        name(1, 8.5, 2),
+        name(2, 8.5, 2),
+        name(3, 8.5, 2),
+        rest(8.0, 9.0),
+    ];
+    assert_eq!(of_rank, sorted(expected.to_vec()));
+    let without = part(Selection {
+        categories: remove(vec!["file".into()]),
+        windows: keep(vec![(2.0, 2.2)]),
+        ..Selection::default()
+    });
+    assert_eq!(without, sorted(vec![rest(1.5, 3.0), rest(2.0, 7.0)]));
 }
 
 fn walked(file: &[u8]) -> Vec<(f64, f64)> {
