@@ -84,6 +84,7 @@ struct CollectiveMember {
     written: Option<(u64, u64)>,
     /// Whether it is known that another one wrote bytes of its own.
     overwritten: bool,
+    failed: bool,
     bytes: u64,
     extent: Option<(u64, u64)>,
     /// Transfers during the call, if they moved all of its data and none of others.
@@ -131,6 +132,7 @@ impl Groups {
                     .bounding_extent
                     .filter(|_| made.writes && made.pieces == 1),
                 overwritten: overlaps || open.may_carry,
+                failed: made.failed,
                 bytes: if made.failed { 0 } else { made.bytes },
                 extent: made.bounding_extent,
                 own_transfers,
@@ -241,9 +243,11 @@ impl MadeIndependent {
     }
 }
 
-/// Whether several members wrote the same bytes.
+/// Whether several members wrote the same bytes. What those that failed have written is not known.
 fn is_overwritten(members: &[CollectiveMember]) -> bool {
+    let members: Vec<&CollectiveMember> = members.iter().filter(|m| !m.failed).collect();
     let mut written: Vec<(u64, u64)> = members.iter().filter_map(|m| m.written).collect();
     written.sort_unstable();
-    members.iter().any(|m| m.overwritten) || written.windows(2).any(|w| w[1].0 < w[0].1)
+    members.len() > 1
+        && (members.iter().any(|m| m.overwritten) || written.windows(2).any(|w| w[1].0 < w[0].1))
 }

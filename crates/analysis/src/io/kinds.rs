@@ -121,6 +121,9 @@ pub fn duration(operation: &AttributedOperation) -> u64 {
     u64::try_from(operation.stop.saturating_sub(operation.place.ns)).unwrap_or(0)
 }
 
+/// Bytes that Linux moves in one call at most, however many a call asks for (write(2)).
+const MAX_CALL_BYTES: u64 = 0x7fff_f000;
+
 /// All operations of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KindRow {
@@ -140,6 +143,10 @@ pub struct KindRow {
     pub outstanding: u64,
     /// Time of these, ns.
     pub outstanding_ns: u64,
+    /// Number of asynchronous operations that have moved nothing as far as is known: nobody asked for their result.
+    pub unasked: u64,
+    /// Bytes that these were asked to move.
+    pub unasked_bytes: u64,
     /// Calls whose data they carried, all together.
     pub carried_calls: u64,
     /// Operations for which no call is known.
@@ -154,12 +161,18 @@ impl KindRow {
         self.count += 1;
         self.failed += u64::from(operation.error != 0);
         let doing = Doing::of(operation.kind);
+        let size = u64::try_from(operation.record.size).unwrap_or(0);
         // Nobody asked for the result of an asynchronous write that moved nothing and did not fail.
         let is_unknown = operation.outstanding && doing == Doing::Write && bytes == 0;
+        if is_unknown && operation.error == 0 && size > 0 {
+            self.unasked += 1;
+            self.unasked_bytes = self.unasked_bytes.saturating_add(size);
+        }
         let is_short = operation.error == 0
             && !is_unknown
             && doing.is_transfer()
-            && u64::try_from(operation.record.size).is_ok_and(|size| bytes < size);
+            && bytes < size
+            && bytes != MAX_CALL_BYTES;
         self.short += u64::from(is_short);
         self.bytes = self.bytes.saturating_add(bytes);
         self.hole_bytes = self.hole_bytes.saturating_add(operation.hole_bytes);

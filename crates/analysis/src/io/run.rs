@@ -72,6 +72,8 @@ pub struct RunFacts {
     pub file_system: FileSystem,
     /// Number of ranks, without those that did not record.
     pub ranks: u64,
+    /// Whether the report is about one rank only, so that nothing is known of the accesses of others.
+    pub is_of_one_rank: bool,
     /// Number of hosts; 0 if the trace does not name them.
     pub hosts: u64,
     /// Whether HDF5 is in the process.
@@ -264,7 +266,10 @@ pub struct RunFactsCollector {
 impl RunFactsCollector {
     /// A collector for a trace with these definitions, of this rank only if one is given.
     pub fn new(definitions: &Definitions, rank: Option<u32>) -> Self {
-        let mut facts = RunFacts::default();
+        let mut facts = RunFacts {
+            is_of_one_rank: rank.is_some(),
+            ..RunFacts::default()
+        };
         let mut categories = HashMap::default();
         let (mut access, mut atomicity, mut library) = (None, None, None);
         for category in &definitions.categories {

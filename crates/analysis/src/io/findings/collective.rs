@@ -119,23 +119,26 @@ impl Evidence<'_> {
     /// Ranks that share files without MPI-IO.
     fn no_mpi_io(&self) -> Option<IoFinding> {
         let report = self.report;
-        let own = &report.own;
         if report.reads.calls + report.writes.calls > 0 {
             return None;
         }
-        let shared = report
-            .accesses
-            .sharing
-            .values()
-            .filter(|s| s.ranks > 1)
-            .count() as u64;
-        let calls = own.read.calls + own.written.calls;
-        if shared == 0 || calls < FEW {
+        let is_shared = |file: u32, writes: bool| {
+            let sharing = report.accesses.sharing.get(&(file, writes));
+            sharing.is_some_and(|sharing| sharing.ranks > 1)
+        };
+        let (mut all, mut files) = (Part::default(), BTreeSet::new());
+        for (&(file, _, writes), pattern) in &report.accesses.patterns {
+            if is_shared(file, writes) {
+                files.insert(file);
+                all.join(&pattern.all);
+            }
+        }
+        let (shared, calls, ns) = (files.len() as u64, all.calls, all.ns);
+        if calls < FEW {
             return None;
         }
-        let ns = own.read.ns.saturating_add(own.written.ns);
         let text = format!(
-            "Ranks share {} and use no MPI-IO: {} of the program's own, which no library can gather.",
+            "Ranks share {} and use no MPI-IO: {} of the program's own to or from them, which no library can gather.",
             counted(shared, "file"),
             counted(calls, "transfer")
         );

@@ -2,6 +2,7 @@
 
 use super::{Evidence, FEW, IoFinding, Sureness, counted, percent};
 use crate::io::CallSum;
+use std::collections::BTreeSet;
 use trace_model::units::{bytes, duration_ns as time};
 
 /// From so many files on, their directory is what the file system is busy with.
@@ -68,10 +69,24 @@ impl Evidence<'_> {
 
     fn many_files(&self) -> Option<IoFinding> {
         let report = self.report;
-        let small = report.accesses.files.values().filter(|v| v.bytes < LITTLE);
+        let small = report.accesses.files.iter();
+        let small = small.filter(|(_, v)| (1..LITTLE).contains(&v.bytes));
+        let of_patterns = report
+            .accesses
+            .patterns
+            .keys()
+            .map(|&(file, _, writes)| (file, writes));
+        let written: BTreeSet<u32> = (report.by_file.keys().copied().chain(of_patterns))
+            .filter_map(|(file, writes)| writes.then_some(file))
+            .collect();
         let (mut files, mut moved, mut accesses) = (0, 0_u64, 0);
-        for volume in small.filter(|v| v.bytes > 0) {
+        // Of a file that is only read nobody knows how large it is.
+        let mut sureness = Sureness::Sure;
+        for (file, volume) in small {
             files += 1;
+            if !written.contains(file) {
+                sureness = Sureness::Likely;
+            }
             moved = moved.saturating_add(volume.bytes);
             accesses += volume.count;
         }
@@ -82,15 +97,15 @@ impl Evidence<'_> {
         let own = report.own.opens;
         let ns = calls.ns.saturating_add(own.ns);
         let text = format!(
-            "{} hold {} each on average, from {}: to open, close and remove them takes {}, the accesses take {}. One file for all of them, \
-             or one for each rank, costs one open.",
+            "Of {} {} each are read or written on average, in {}: to open, close and remove them takes {}, the accesses take {}. One file for all \
+             of them, or one for each rank, costs one open.",
             counted(files, "file"),
             bytes(moved / files),
             counted(accesses, "access"),
             time(ns),
             time(self.access_ns())
         );
-        let finding = IoFinding::new("many_files", Sureness::Sure, ns, text);
+        let finding = IoFinding::new("many_files", sureness, ns, text);
         Some(finding.with(&[
             ("files", files),
             ("opens", calls.calls + own.calls),

@@ -49,13 +49,15 @@ impl Load {
 impl Evidence<'_> {
     pub(super) fn sharing(&self) -> Vec<IoFinding> {
         let mut found = Vec::new();
-        for writes in [true, false] {
-            match self.one_rank(writes) {
-                Some(one) => found.push(one),
-                None => found.extend(self.unequal(writes)),
+        if !self.facts.is_of_one_rank {
+            for writes in [true, false] {
+                match self.one_rank(writes) {
+                    Some(one) => found.push(one),
+                    None => found.extend(self.unequal(writes)),
+                }
             }
+            found.extend(self.slow_rank());
         }
-        found.extend(self.slow_rank());
         found.extend(self.overlaps());
         found.extend(self.aggregators());
         if let Some(most) = self

@@ -1,12 +1,12 @@
 //! What is told of a run's I/O, and what is not worth a word, from attribution records whose numbers are known.
 
-use crate::io::facts::{Story, id};
+use crate::io::facts::{Story, file, id};
 use analysis::io::{
-    AtomicModes, CallSum, FileSystem, IoFinding, IoReport, IoReportCollector, IoReportOptions,
-    RankSyncs, RunFacts, Sureness,
+    AtomicModes, CallSum, FileSystem, FileWaits, IoFinding, IoReport, IoReportCollector,
+    IoReportOptions, RankSyncs, RunFacts, Sureness,
 };
 use blockfile::operation as op;
-use io_attribution::Actor;
+use io_attribution::{Actor, FileRole};
 
 /// One microsecond and one millisecond, ns.
 const US: i64 = 1000;
@@ -244,4 +244,146 @@ fn many_questions_for_few_accesses() {
     assert_eq!(is_told(6000, 20), Some(Sureness::Possible));
     assert_eq!(is_told(6000, 601), None);
     assert_eq!(is_told(999, 2), None);
+}
+
+/// A report about one rank of several that do the same knows nothing of what the others did.
+#[test]
+fn one_rank_of_a_report_about_it_does_not_do_all() {
+    let mut story = Story::new();
+    for nth in 0..16 {
+        let start = 10 * nth * MS;
+        for rank in 0..2 {
+            let place = (2 * nth + i64::from(rank)) * 4 * MIB;
+            let time = (start, start + 9 * MS);
+            write(&mut story, rank, nth as u64 + 1, time, place, 4 * MIB);
+        }
+    }
+    let names = |rank: Option<u32>| {
+        let mut collector = IoReportCollector::new(IoReportOptions {
+            rank,
+            ..IoReportOptions::default()
+        });
+        story.facts.iter().for_each(|fact| collector.put(fact));
+        let waits = FileWaits {
+            writes: 50 * MS as u64,
+            ..FileWaits::default()
+        };
+        let facts = RunFacts {
+            ranks: 2,
+            waited_for: [(0, waits), (1, waits)].into(),
+            is_of_one_rank: rank.is_some(),
+            ..RunFacts::default()
+        };
+        let found = collector.finish().findings(&facts);
+        found.iter().map(|one| one.name).collect::<Vec<_>>()
+    };
+    for rank in [None, Some(0), Some(1)] {
+        assert_eq!(names(rank), [""; 0], "{rank:?}");
+    }
+}
+
+/// A transfer of the program's own from or to a file.
+fn own(story: &mut Story, rank: u32, kind: u16, file: u32, time: (i64, i64), range: (i64, i64)) {
+    let operation = story.operation(Actor::Rank(rank), kind, None, time, range);
+    operation.record.flags = op::OUTSIDE;
+    operation.file = Some(file);
+}
+
+/// Only what goes to files that ranks share could go through MPI-IO together.
+#[test]
+fn files_of_one_rank_are_not_shared() {
+    let found = |shared: i64| {
+        let mut story = Story::new();
+        for number in 1..4 {
+            story.facts.push(file(number, "/data/f", FileRole::Other));
+        }
+        for rank in 0..2 {
+            for nth in 0..100 {
+                let time = (10 * nth * MS, (10 * nth + 1) * MS);
+                own(
+                    &mut story,
+                    rank,
+                    op::WRITE,
+                    rank + 1,
+                    time,
+                    (nth * MIB, MIB),
+                );
+            }
+            for nth in 0..shared {
+                let time = ((10 * nth + 5) * MS, (10 * nth + 7) * MS);
+                own(&mut story, rank, op::READ, 3, time, (nth * MIB, MIB));
+                own(
+                    &mut story,
+                    rank,
+                    op::WRITE,
+                    3,
+                    time,
+                    ((2 * nth + i64::from(rank)) * MIB, 9),
+                );
+            }
+        }
+        let found = told(&story, &RunFacts::default(), "no_mpi_io")?;
+        Some((found.figure("files"), found.figure("transfers"), found.ns))
+    };
+    assert_eq!(found(1), None);
+    let expected = (Some(1), Some(120), 120 * 2 * MS as u64);
+    assert_eq!(found(30), Some(expected));
+}
+
+/// How large a file is of which little is read, the trace does not tell.
+#[test]
+fn files_that_are_only_read_may_be_large() {
+    let found = |kind: u16| {
+        let mut story = Story::new();
+        for nth in 1..=100 {
+            story.facts.push(file(nth, "/data/f", FileRole::Other));
+            let time = (10 * i64::from(nth) * MS, (10 * i64::from(nth) + 1) * MS);
+            own(&mut story, 0, kind, nth, time, (0, 1024));
+        }
+        told(&story, &RunFacts::default(), "many_files")
+    };
+    let read = found(op::READ).expect("the finding");
+    assert_eq!(read.sureness, Sureness::Likely);
+    let begin = "Of 100 files 1.00 KiB each are read or written on average, in 100 accesses:";
+    assert!(read.text.starts_with(begin), "{}", read.text);
+    let written = found(op::WRITE).expect("the finding");
+    assert_eq!(written.sureness, Sureness::Sure);
+}
+
+/// Linux moves 0x7ffff000 bytes in a call at most (write(2)).
+#[test]
+fn what_the_kernel_cuts_is_no_full_disk() {
+    let is_short = |result: i64| {
+        let mut story = Story::new();
+        story.call(0, 1, "MPI_File_write_at", (0, 10 * MS), 3 << 30);
+        let time = (MS, 9 * MS);
+        let one = story.operation(
+            Actor::Rank(0),
+            op::PWRITE,
+            Some(id(0, 1)),
+            time,
+            (0, 3 << 30),
+        );
+        one.record.result = result;
+        told(&story, &RunFacts::default(), "short_writes").is_some()
+    };
+    assert!(is_short(0x7fff_e000) && is_short(1));
+    assert!(!is_short(0x7fff_f000) && !is_short(3 << 30));
+}
+
+/// A file that is open for reading only is not written by calls that fail.
+#[test]
+fn what_failed_was_not_written_by_several() {
+    let found = |failed: [bool; 2]| {
+        let mut story = Story::new();
+        for rank in 0..2 {
+            let call = story.call(rank, 1, "MPI_File_write_at_all", (0, MS), 100);
+            (call.bounding_extent, call.pieces) = (Some((0, 100)), 1);
+            (call.sequence, call.overlaps) = (Some(0), true);
+            call.failed = failed[rank as usize];
+        }
+        told(&story, &RunFacts::default(), "overwriting").is_some()
+    };
+    assert!(found([false, false]));
+    assert!(!found([true, true]) && !found([true, false]));
 }
