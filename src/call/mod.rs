@@ -116,8 +116,8 @@ impl Call {
     }
 
     /// The running thread, if it must be known what a call that is passed through makes: later calls that are recorded may use it. That is so of the
-    /// outermost call, and of one that a callback of the program makes inside another, by the `MPI_` name of the function. What the MPI library makes for
-    /// itself, by `PMPI_` names, nobody else uses.
+    /// outermost call, and of one that a callback of the program makes inside another, by the `MPI_` name of the function. What the MPI library makes
+    /// for itself, by `PMPI_` names, nobody else uses.
     pub fn maker(&mut self, by_mpi_name: bool) -> Option<&mut Thread> {
         // SAFETY: the state of the running thread. As long as the reference lives, nothing else of this thread uses it: the call that this one is made
         // inside of is in the MPI library.

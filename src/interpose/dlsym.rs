@@ -2,7 +2,9 @@
 //! they get ours where they would have got those of an MPI library.
 //!
 //! Where no MPI is loaded that they could see, the answer is that there is none, as it would be without us; mpi4py asks.
-//! A layer over MPI that looks up the library below it gets that library's functions. All other questions go on to the real function with the caller's return address where it was, as that decides what
+//! A layer over MPI that looks up the library below it gets that library's functions.
+//!
+//! All other questions go on to the real function with the caller's return address where it was, as that decides what
 //! RTLD_NEXT and RTLD_DEFAULT mean. Lookups of the recorder's own go to [`symbol()`], which knows the real function.
 
 use crate::interpose::exports::EXPORTS;

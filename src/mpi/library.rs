@@ -96,9 +96,9 @@ pub fn is_behind(name: &CStr, caller: CodeAddress) -> bool {
         || object_of(caller).is_some_and(|object| symbol_in(&object, name).is_some())
 }
 
-/// Whether the object `caller`, which asks `handle` for the function `name` of an MPI library, is part of a layer over that library: of wi4mpi, Mukautuva, or
-/// a tool that looks MPI up. The program's MPI, which is behind this recorder, is the layer then. With this recorder's function for an answer, it would call
-/// itself for ever.
+/// Whether the object `caller`, which asks `handle` for the function `name` of an MPI library, is part of a layer over that library: of wi4mpi, of
+/// Mukautuva, or of a tool that looks MPI up. The program's MPI, which is behind this recorder, is the layer then. With this recorder's function for an
+/// answer, it would call itself for ever.
 pub fn is_asked_by_layer(handle: *mut c_void, name: &CStr, caller: CodeAddress) -> bool {
     let behind = |name: &CStr| {
         // SAFETY: dlsym takes any name.

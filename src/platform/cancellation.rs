@@ -1,5 +1,5 @@
-//! Cancellation of threads (`pthread_cancel`), put off while the recorder works: its system calls are places at which a thread would end that the program
-//! has cancelled, and the MPI functions of the program are none.
+//! Cancellation of threads (`pthread_cancel`), put off while the recorder works: its system calls are places at which a thread would end that the
+//! program has cancelled, and the MPI functions of the program are none.
 
 use std::cell::Cell;
 use std::ffi::c_int;

@@ -103,8 +103,8 @@ const MIN_MAIN_BYTES: usize = 128 << 20;
 /// As much where the size of the stack is not limited: Linux then maps other things from far below upwards.
 const UNLIMITED_MAIN_BYTES: usize = 1 << 40;
 
-/// Finds out where the main thread's stack is. For when the library is loaded: what the limit was when the program began decides how much space is kept free
-/// for the stack.
+/// Finds out where the main thread's stack is. For when the library is loaded: what the limit was when the program began decides how much space is
+/// kept free for the stack.
 pub fn learn_main() {
     unsafe extern "C" {
         /// Where the main thread's stack began, as the loader met it.
@@ -126,8 +126,8 @@ pub fn learn_main() {
     MAIN[1].store(end.saturating_add(MAX_STACK_BYTES), Relaxed);
 }
 
-/// Whether a frame at `inner` is gone once the stack pointer of the same stack is `outer`. How large the stacks of other threads are, and of what else a
-/// program may run on, nobody knows: places that lie far apart count as places of two stacks there.
+/// Whether a frame at `inner` is gone once the stack pointer of the same stack is `outer`. How large the stacks of other threads are, and of what else
+/// a program may run on, nobody knows: places that lie far apart count as places of two stacks there.
 pub fn is_below(inner: usize, outer: usize) -> bool {
     let [first, end] = MAIN.each_ref().map(|place| place.load(Relaxed));
     let main = first..end;

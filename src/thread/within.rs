@@ -54,8 +54,8 @@ pub fn leave_recorder() {
     cancellation::restore();
 }
 
-/// Runs `f` with the recorder switched off for this thread, the program's floating-point environment set aside, the signal of too large files held back,
-/// and the thread's cancellation put off.
+/// Runs `f` with the recorder switched off for this thread, the program's floating-point environment set aside, the signal of too large files held
+/// back, and the thread's cancellation put off.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {
     // What is last here ends last: to give signals back is a place at which a cancelled thread would end.
     let _program = (SetAside::new(), HeldBack::new(), CancellationPutOff::new());
