@@ -14,6 +14,8 @@ use blockfile::layout::Clock;
 use merge::dumpi;
 use settings::Settings;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -84,6 +86,11 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
         let text = b.string().flatten();
         text.map(|t| String::from_utf8_lossy(t).into_owned())
     };
+    // Folders may have names that are no text.
+    let path = |b: &mut blockfile::args::ByteCursor<'_>| {
+        let bytes = b.string().flatten();
+        bytes.map(|bytes| PathBuf::from(OsStr::from_bytes(bytes)))
+    };
     let protocol = text(b).unwrap_or_default();
     if protocol != PROTOCOL {
         return Err(format!(
@@ -92,7 +99,7 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
         ));
     }
     let mut decoded = || {
-        let (root, stamp, base) = (text(b)?, text(b)?, text(b)?);
+        let (root, stamp, base) = (path(b)?, text(b)?, path(b)?);
         let of_zero = text(b)?;
         let (started, job, run) = (b.i64()?, b.u64()?, b.u64()?);
         let clock = ZeroClock::decode(b.rest())?;
@@ -111,8 +118,8 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
                 Settings::from_text(&of_zero).0
             },
             clock,
-            dumpi: dumpi_options(root.into(), stamp, settings),
-            base: base.into(),
+            dumpi: dumpi_options(root, stamp, settings),
+            base,
             claim: None,
         })
     };

@@ -86,7 +86,7 @@ pub enum ComplaintKind {
         /// Error of the system.
         error: String,
     },
-    /// The file holds bytes that are not UTF-8, first at this line; U+FFFD stands for them.
+    /// The file holds bytes that are not UTF-8, first at this line, or the variable does; U+FFFD stands for them.
     NotUtf8,
     /// So many further complaints are left out.
     More(usize),

@@ -26,7 +26,7 @@ The strongest comes first:
    working directory. If a named file cannot be read, one line says so and the next is taken,
 4. the user's own file: `libtrace.conf` in `$XDG_CONFIG_HOME`, else in `~/.config`,
 5. the file of the machine: `/etc/libtrace.conf`,
-6. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`), if they name a folder that can be written to,
+6. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`), if they name a folder that can be written to, in UTF-8,
 7. the defaults.
 
 What a stronger source leaves open, a weaker one may set. A file that nobody has named (`dumpi.conf`, `libtrace.conf`) counts only if it

@@ -54,6 +54,25 @@ use files::{is_usable_folder, read_file};
 use std::{ffi::OsString, io, path::Path};
 use wrappers::Class;
 
+/// A complaint for each variable of this process's environment that sets options and whose value is no UTF-8 text.
+fn variables_without_text() -> impl Iterator<Item = Complaint> {
+    let is_option = |name: &str| {
+        let mut others = OPTIONS.iter().flat_map(|option| option.variables);
+        let is_other = others.any(|variable| variable.name == name);
+        OPTIONS.iter().any(|option| option.variable() == name)
+            || (is_other && !options::is_customary(name))
+    };
+    let names = std::env::vars_os()
+        .filter(|(_, value)| value.to_str().is_none())
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(move |name| name == "TRACE_SETTINGS" || is_option(name));
+    names.map(|name| Complaint {
+        place: SettingPlace::Variable(name),
+        matter: ComplaintKind::NotUtf8,
+        used: String::new(),
+    })
+}
+
 impl Settings {
     /// First line of the text from [`Settings::to_text`].
     pub const FIRST_LINE: &str = "# settings in force";
@@ -64,6 +83,7 @@ impl Settings {
     /// `known` says whether a name is that of an MPI function.
     pub fn of_process(known: &dyn Fn(&str) -> bool) -> LoadedSettings {
         let mut loaded = Settings::of_child(&[], known);
+        loaded.complaints.extend(variables_without_text());
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         loaded.complaints.extend(suggest::misspelt_variables(names));
         loaded
@@ -78,9 +98,14 @@ impl Settings {
             let own = variables.iter().find(|(variable, _)| variable == name);
             let own = own.map(|(_, value)| value.clone());
             let value = own.or_else(|| std::env::var_os(name))?;
-            // A value that systems set for everybody is no order: a folder that does not exist is not meant.
-            let is_folder = !options::is_customary(name) || is_usable_folder(&value);
-            is_folder.then(|| value.to_string_lossy().into_owned())
+            match options::is_customary(name) {
+                // A value that systems set for everybody is no order: a folder that does not exist, or whose name is no text, is not meant.
+                true => value
+                    .into_string()
+                    .ok()
+                    .filter(|value| is_usable_folder(value.as_ref())),
+                false => Some(value.to_string_lossy().into_owned()),
+            }
         };
         Settings::load(&env, &read_file, known)
     }

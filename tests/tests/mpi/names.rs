@@ -2,7 +2,9 @@
 //! Nothing is written over, nothing mixed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -143,6 +145,23 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
         succeeds(replacing.env("TRACE_OVERWRITE", "yes"));
         assert_eq!((of("told.clog2"), of("told.slog2")), (5, 5), "{mpi:?}");
         assert_eq!((of("told.2.clog2"), of("told.2.slog2")), (2, 2), "{mpi:?}");
+    }
+}
+
+#[test]
+fn a_folder_whose_name_is_no_text_gets_the_trace() {
+    for mpi in installed() {
+        let above = TestFolder::new(&format!("{}-no-text", mpi.suffix()));
+        let folder = above.path().join(OsStr::from_bytes(b"m\xFCller"));
+        fs::create_dir(&folder).expect("own folder");
+        let mut command = reported(mpi, &compiled(mpi), &folder, &["4"]);
+        // No order: block files are in another folder then.
+        command.env_remove("TRACE_TMPDIR").env("TMPDIR", &folder);
+        command.env("TMP", above.path());
+        let finished = succeeds(&mut command);
+        holds_one(&folder, 4, &finished.story());
+        let there = fs::read_dir(above.path()).expect("own folder");
+        assert_eq!(there.count(), 1, "{}", finished.story());
     }
 }
 

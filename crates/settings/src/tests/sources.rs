@@ -1,6 +1,7 @@
 //! Tests of where settings come from: variables, `TRACE_SETTINGS`, files, and which of them wins.
 
 use super::*;
+use std::os::unix::ffi::OsStrExt;
 
 #[test]
 fn variables_win_over_lines_and_lines_over_files() {
@@ -291,6 +292,26 @@ fn a_file_that_is_too_large_or_no_file_is_an_error() {
     assert!(result.is_err_and(|error| error.to_string().contains("1 MiB")));
 }
 
+#[test]
+fn a_temporary_folder_whose_name_is_no_text_is_passed_over() {
+    let name = [
+        &b"settings-m\xFCller-"[..],
+        std::process::id().to_string().as_bytes(),
+    ]
+    .concat();
+    let folder = std::env::temp_dir().join(std::ffi::OsStr::from_bytes(&name));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let variables = [
+        ("TRACE_TMPDIR".into(), "".into()),
+        ("MPE_TMPDIR".into(), "".into()),
+        ("TMPDIR".into(), folder.clone().into_os_string()),
+        ("TMP".into(), "/var/tmp".into()),
+    ];
+    let loaded = Settings::of_child(&variables, &known);
+    std::fs::remove_dir(&folder).expect("the folder");
+    assert_eq!(loaded.settings.tmpdir, "/var/tmp");
+}
+
 /// Runs itself again with an environment, and reads what the child's `of_process` found.
 #[test]
 fn a_process_reads_its_own_environment_and_file() {
@@ -325,12 +346,14 @@ fn a_process_reads_its_own_environment_and_file() {
             ("TMPDIR", "/no such folder"),
             ("TMP", "/var/tmp"),
         ])
+        .env("TRACE_OUTPUT", std::ffi::OsStr::from_bytes(b"a\xFF"))
         .output()
         .expect("the child");
     std::fs::remove_dir_all(&folder).expect("the folder");
     let text = String::from_utf8_lossy(&output.stdout);
     for line in [
         "trace: dumpi.conf:2: rank-bits 'many': allowed are 8 to 32; using 24",
+        "trace: TRACE_OUTPUT: not UTF-8 text; unreadable characters are replaced",
         "trace: environment: unknown key 'TRACE_QUEIT', left out; did you mean TRACE_QUIET?",
         "children       5    # default: 2",
         "directory      /a%x20b    # default: .",
@@ -348,7 +371,7 @@ fn a_process_reads_its_own_environment_and_file() {
 fn hostile_files_do_no_harm() {
     use std::ffi::CString;
     use std::fs;
-    use std::os::unix::{ffi::OsStrExt, fs::symlink};
+    use std::os::unix::fs::symlink;
 
     let folder = std::env::temp_dir().join(format!("settings-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
