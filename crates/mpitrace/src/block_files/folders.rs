@@ -1,25 +1,16 @@
 //! Folders in which recorders started from here put their block files: the folder of temporary files, or that of the output
-//! files (in
-//! batch jobs whose temporary folder goes with the job).
+//! files (in batch jobs whose temporary folder goes with the job).
 
+use settings::{NameValues, Settings, expand};
 use std::path::{Path, PathBuf};
 
-/// The recorder's default for `tmpdir`.
-const TEMPORARY: &str = "/tmp";
-
-/// The folders, as far as variables tell that `variable` looks up; names with patterns are left out.
-pub fn of_block_files(variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    let ordered = set("TRACE_TMPDIR").or_else(|| set("MPE_TMPDIR"));
-    let customary = || {
-        let mut names = ["TMPDIR", "TMP", "TEMP"].iter();
-        names.find_map(|name| set(name).filter(|folder| Path::new(folder).is_dir()))
-    };
-    let temporary = ordered.or_else(customary);
-    let temporary = temporary.unwrap_or_else(|| TEMPORARY.to_owned());
-    let output = set("TRACE_DIR").unwrap_or_else(|| ".".to_owned());
-    // The folder of an `output` with folders in it.
-    let output = Path::new(&output).join(set("TRACE_OUTPUT").unwrap_or_else(|| "x".to_owned()));
+/// The folders that these settings name. A folder for temporary files whose name has patterns is left out.
+pub fn of_settings(settings: &Settings) -> Vec<PathBuf> {
+    let output = Path::new(&expanded(&settings.directory, "%", u32::MAX)).join(expanded(
+        &settings.output,
+        "%",
+        u32::MAX,
+    ));
     let output = output.ancestors().skip(1).find(|folder| {
         // The last relative folder is an empty name.
         folder.as_os_str().is_empty() || folder.is_dir()
@@ -29,19 +20,42 @@ pub fn of_block_files(variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf>
         _ => PathBuf::from("."),
     };
     let mut folders: Vec<PathBuf> = Vec::new();
-    for folder in [PathBuf::from(temporary), output] {
-        let has_patterns = folder.as_os_str().as_encoded_bytes().contains(&b'%');
+    for folder in without_patterns(&settings.tmpdir)
+        .into_iter()
+        .chain([output])
+    {
         let is_known = |other: &PathBuf| other.canonicalize().ok() == folder.canonicalize().ok();
-        if !has_patterns && !folders.iter().any(is_known) {
+        if !folders.iter().any(is_known) {
             folders.push(folder);
         }
     }
     folders
 }
 
-/// The folders, by the variables of this process.
+/// The folders, by the settings of a program that is started here.
 pub fn usual() -> Vec<PathBuf> {
-    of_block_files(&|name| std::env::var(name).ok())
+    of_settings(&Settings::of_child(&[], &|_| true).settings)
+}
+
+/// The folder of this name; `None` if the name has patterns that stand for something else in each run.
+fn without_patterns(name: &str) -> Option<PathBuf> {
+    let [one, other] = [("a", 1), ("b", 2)].map(|(word, number)| expanded(name, word, number));
+    (one == other).then(|| one.into())
+}
+
+/// A name whose patterns stand for this word and this number.
+fn expanded(name: &str, word: &str, number: u32) -> String {
+    let values = NameValues {
+        program: word,
+        job: word,
+        task: word,
+        date: word,
+        host: word,
+        ranks: number,
+        rank: number,
+        pid: number,
+    };
+    expand(name, &values)
 }
 
 #[cfg(test)]
@@ -50,21 +64,14 @@ mod tests {
 
     #[test]
     fn folders_are_those_of_the_recorder() {
-        let of = |pairs: &[(&str, &str)]| {
-            let find = |name: &str| {
-                let pair = pairs.iter().find(|(known, _)| *known == name);
-                pair.map(|(_, value)| (*value).to_owned())
-            };
-            of_block_files(&find)
-        };
+        let of = |text: &str| of_settings(&Settings::from_text(text).0);
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        assert_eq!(of(&[]), paths(&["/tmp", "."]));
-        assert_eq!(of(&[("TMPDIR", "/no such")]), paths(&["/tmp", "."]));
-        let ordered = [("TRACE_TMPDIR", "/usr"), ("TMPDIR", "/tmp")];
-        assert_eq!(of(&ordered), paths(&["/usr", "."]));
-        let output = [("TRACE_DIR", "/usr/no such/%j"), ("TRACE_OUTPUT", "a/b")];
-        assert_eq!(of(&output), paths(&["/tmp", "/usr"]));
-        assert_eq!(of(&[("TRACE_OUTPUT", "/usr/x")]), paths(&["/tmp", "/usr"]));
-        assert_eq!(of(&[("TRACE_TMPDIR", "/tmp/%j")]), paths(&["."]));
+        assert_eq!(of(""), paths(&["/tmp", "."]));
+        assert_eq!(of("tmpdir /usr"), paths(&["/usr", "."]));
+        let output = "directory /usr/no%x20such/%j\noutput a/b";
+        assert_eq!(of(output), paths(&["/tmp", "/usr"]));
+        assert_eq!(of("output /usr/x"), paths(&["/tmp", "/usr"]));
+        assert_eq!(of("tmpdir /tmp/%j"), paths(&["."]));
+        assert_eq!(of("tmpdir /no%x20such/50%%"), paths(&["/no such/50%", "."]));
     }
 }

@@ -4,6 +4,7 @@ use crate::block_files::folders;
 use crate::block_files::found;
 use crate::block_files::snapshot::is_writing;
 use blockfile::layout::FileHeader;
+use settings::Settings;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -20,23 +21,10 @@ pub struct EarlierBlockFiles {
 }
 
 impl EarlierBlockFiles {
-    /// Looks into the folders that a run with these `settings` would use; `file` is its settings file.
-    pub fn now(settings: &[(OsString, OsString)], file: Option<&Path>) -> EarlierBlockFiles {
-        let in_file = file.and_then(|file| std::fs::read_to_string(file).ok());
-        let one = |name: &str| {
-            let own = settings.iter().find(|(known, _)| known == name);
-            own.map(|(_, value)| value.to_string_lossy().into_owned())
-                .or_else(|| std::env::var(name).ok())
-        };
-        let variable = |name: &str| {
-            let others = super::keys::other_variables(name);
-            let mut stronger = others.iter().filter_map(|other| one(other));
-            let stronger = stronger.next();
-            stronger
-                .or_else(|| one(name))
-                .or_else(|| in_text(in_file.as_deref()?, name))
-        };
-        let folders = folders::of_block_files(&variable);
+    /// Looks into the folders that a run with these variables would use.
+    pub fn now(variables: &[(OsString, OsString)]) -> EarlierBlockFiles {
+        let settings = Settings::of_child(variables, &|_| true).settings;
+        let folders = folders::of_settings(&settings);
         let files = block_files(&folders).collect();
         EarlierBlockFiles { folders, files }
     }
@@ -72,21 +60,6 @@ fn quoted(name: &OsStr) -> String {
     }
 }
 
-/// The value of the option in a settings file that has this variable.
-fn in_text(text: &str, variable: &str) -> Option<String> {
-    let key = match variable {
-        "TRACE_TMPDIR" => "tmpdir",
-        "TRACE_DIR" => "directory",
-        "TRACE_OUTPUT" => "output",
-        _ => return None,
-    };
-    text.lines().find_map(|line| {
-        let line = line.split('#').next().unwrap_or_default();
-        let mut words = line.split(['=', ' ', '\t']).filter(|word| !word.is_empty());
-        (words.next()? == key).then(|| words.next().map(str::to_owned))?
-    })
-}
-
 fn block_files(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     let entries = folders
         .iter()
@@ -111,14 +84,6 @@ fn is_over(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn settings_files_name_folders() {
-        let text = "# tmpdir /no\noutput run#x\n tmpdir=/scratch\ntmpdir /later\n";
-        assert_eq!(in_text(text, "TRACE_TMPDIR").as_deref(), Some("/scratch"));
-        assert_eq!(in_text(text, "TRACE_OUTPUT").as_deref(), Some("run"));
-        assert_eq!(in_text(text, "TRACE_DIR"), None);
-    }
 
     #[test]
     fn names_are_words_of_a_shell() {

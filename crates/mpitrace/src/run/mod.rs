@@ -94,6 +94,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for warning in found.warnings(&launch) {
         say(&warning);
     }
+    // What is wrong with them is said before anything is begun.
+    settings(arguments, Vec::new(), &launch)?;
     let library = library::find(arguments.lib.as_deref())?;
     say(&format!("preloading {}", library.display()));
     let session = match arguments.io.has_work() && !arguments.dry_run {
@@ -114,12 +116,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // It is ours; the recorder would take it for a setting it does not know.
     command.args(rest).envs(env).env_remove("TRACE_LIB");
     let failed = |error| Failure::Call(format!("{}: {error}", program.display()));
-    let file = arguments.conf.clone();
-    let file = file.or_else(|| std::env::var_os("TRACE_CONF").map(PathBuf::from));
-    let before = EarlierBlockFiles::now(
-        &settings,
-        Some(file.as_deref().unwrap_or(Path::new("dumpi.conf"))),
-    );
+    let before = EarlierBlockFiles::now(&settings);
     let traces = EarlierTraces::now(&settings);
     let status = supervise::to_the_end(&mut command).map_err(failed)?;
     let Some(session) = session else {

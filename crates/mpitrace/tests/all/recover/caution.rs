@@ -150,3 +150,45 @@ fn what_others_have_put_into_a_folder_is_left_out() {
         test_support::skip("files of another user: only root can act as two users");
     }
 }
+
+/// Without arguments the folders are those of the settings, whatever source these come from.
+#[test]
+fn block_files_are_looked_for_where_the_settings_say() {
+    use std::os::unix::fs::PermissionsExt;
+    let count = |folder: &Folder, variables: &[(&str, &str)], command: &str| {
+        let run = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+            .args(match command {
+                "recover" => ["recover", "--count"],
+                _ => ["status", "--ended"],
+            })
+            .current_dir(&folder.0)
+            .env("XDG_CONFIG_HOME", folder.0.join("config"))
+            .envs(
+                ["TRACE_TMPDIR", "MPE_TMPDIR", "TRACE_SETTINGS", "TRACE_CONF"]
+                    .map(|name| (name, "")),
+            )
+            .env("DUMPI_CONF", "")
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{}", stderr(&run));
+        stdout(&run)
+    };
+    let looked_for = |name: &str, file_name: &str, variables: &[(&str, &str)]| {
+        let folder = Folder::new(name);
+        fs::create_dir(folder.0.join("my blocks")).unwrap();
+        fs::create_dir(folder.0.join("config")).unwrap();
+        folder.write("my blocks/a.blocks", &file(&exchange(0, 1, 4000), &KILLED));
+        if !file_name.is_empty() {
+            let path = folder.write(file_name, b"tmpdir my%x20blocks\n");
+            fs::set_permissions(path, PermissionsExt::from_mode(0o600)).unwrap();
+        }
+        let counted = count(&folder, variables, "recover");
+        assert!(counted.contains("0 4000 MPI_Send=4000"), "{counted}");
+        let told = count(&folder, variables, "status");
+        assert!(told.contains("a, rank 0 of 1"), "{told}");
+    };
+    looked_for("of-run", "dumpi.conf", &[]);
+    looked_for("of-user", "config/libtrace.conf", &[]);
+    looked_for("by-lines", "", &[("TRACE_SETTINGS", "tmpdir my%x20blocks")]);
+}
