@@ -10,8 +10,9 @@ use trace_model::PartNumber;
 ///
 /// A run leaves one block file per process (libtrace.*.blocks) if it was killed, exited without MPI_Finalize, or used
 /// only MPI sessions. The command sorts block files by run and makes the files that MPI_Finalize would have made of each
-/// run, as its settings say what is in them (callids, details, leaf, children, clog2-block, dumpi-folders). The exit code
-/// is 1 if a block file is damaged or missing; everything that can be read is in the trace anyway.
+/// run, as its settings say what is in them (callids, details, leaf, children, clog2-block, dumpi-folders, timestamp,
+/// statuses, tracing, extensions). The exit code is 1 if a block file is damaged or missing; everything that can be read is
+/// in the trace anyway.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace recover --count .                      what is there
@@ -73,16 +74,21 @@ pub struct Arguments {
     pub tree: TreeArguments,
 }
 
+/// Most threads of a command, unless there are more cores: threads without a core only wait for each other.
+const MAX_THREADS: usize = 64;
+
 impl Arguments {
     /// Whether several jobs make the files together.
     pub fn is_in_parts(&self) -> bool {
         self.part.is_some() || self.join
     }
 
-    /// Number of threads.
+    /// Number of threads, at most [`MAX_THREADS`] if there are not more cores.
     pub fn threads(&self) -> usize {
+        let wanted = |threads: NonZeroU16| usize::from(threads.get());
+        let cores = cores();
         self.threads
-            .map_or_else(cores, |threads| usize::from(threads.get()))
+            .map_or(cores, |threads| wanted(threads).min(cores.max(MAX_THREADS)))
     }
 }
 

@@ -271,7 +271,13 @@ fn said(error: &JobFileError, arguments: &Arguments) -> String {
 fn part_dumpi(part: &Path, group: &RunFiles<'_>) -> DumpiOptions {
     let mut root = part.as_os_str().to_owned();
     root.push(".dumpi");
-    dumpi_options(PathBuf::from(root), false, stamp(group.started()))
+    let settings = group.settings();
+    dumpi_options(
+        PathBuf::from(root),
+        false,
+        stamp(group.started()),
+        &settings,
+    )
 }
 
 /// What a part says of its DUMPI files: whether there are to be any, and the ranks and sizes of those of the part.

@@ -13,7 +13,7 @@ use merge::operations::{self, DrawnOperations};
 use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, WrittenOutputs, numbered};
 use merge::slices::{is_worth_while, write_local};
 use merge::stream::Notes;
-use settings::CallIds;
+use settings::{CallIds, Settings};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,12 +108,22 @@ fn shown_functions() -> FunctionSelection {
     }
 }
 
-/// How DUMPI files are written.
-pub(super) fn dumpi_options(root: PathBuf, folders: bool, stamp: String) -> dumpi::DumpiOptions {
+/// How the DUMPI files of a run with these settings are written.
+pub(super) fn dumpi_options(
+    root: PathBuf,
+    folders: bool,
+    stamp: String,
+    settings: &Settings,
+) -> dumpi::DumpiOptions {
     dumpi::DumpiOptions {
         root,
         folders,
         stamp,
+        wall: settings.timestamp.wall(),
+        statuses: settings.statuses as u8,
+        extensions: settings.extensions,
+        enter: settings.tracing.enter,
+        exit: settings.tracing.exit,
         unfinished: true,
         functions: shown_functions(),
         ..dumpi::DumpiOptions::default()
@@ -383,10 +393,11 @@ impl MergeableRun<'_> {
         root: &Path,
         folders: bool,
     ) -> (dumpi::DumpiOptions, io::Result<Option<dumpi::Claim>>) {
-        let folders = folders || self.group.settings().dumpi_folders;
+        let settings = self.group.settings();
+        let folders = folders || settings.dumpi_folders;
         let mut second = self.group.started();
         loop {
-            let options = dumpi_options(root.to_owned(), folders, stamp(second));
+            let options = dumpi_options(root.to_owned(), folders, stamp(second), &settings);
             match dumpi::Claim::new(&options) {
                 // Another run of the same second, or this one recovered before, has this name: the next one is free.
                 Ok(None) => second += 1,

@@ -1,7 +1,7 @@
 //! Records that are no calls: regions, functions of the program, values of counters, gap markers, ends of threads.
 
 use super::common::{self, Blocks, call_at};
-use super::{Folder, KILLED, file};
+use super::{Folder, KILLED, STAMP, exchange, file, lines_with};
 use blockfile::define::{COUNTS, Definition, ENTER, EXIT, GAP, USER_EVENT};
 use blockfile::function::FunctionStep;
 use blockfile::user::{UserCategory, UserCategoryKind, UserEvent, UserEventContent};
@@ -80,4 +80,22 @@ fn records_of_all_kinds_are_checked_and_printed() {
     let checked = folder.run(&["check", "0.blocks"]);
     let checked = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(checked.contains(" 0 errors"), "{checked}");
+}
+
+/// What is in DUMPI files, the settings of the run say, as in MPI_Finalize.
+#[test]
+fn dumpi_files_have_the_statuses_that_the_settings_ask_for() {
+    for (settings, with, without) in [("", 3, 0), ("statuses disable\n", 0, 3)] {
+        let folder = Folder::new("dumpi-settings");
+        for rank in 0..2 {
+            let mut b = exchange(rank, 2, 3);
+            b.define(&Definition::Settings(settings.to_owned()));
+            folder.write(&format!("{rank}.blocks"), &file(&b, &KILLED));
+        }
+        folder.succeeds(&["recover", "--formats", "dumpi", "."]);
+        let receiver = format!("p-{STAMP}-0001.bin");
+        let count = |what: &str| lines_with(&folder, &receiver, what);
+        assert_eq!(count("status=[{bytes=4"), with, "{settings}");
+        assert_eq!(count("status=<IGNORED>"), without, "{settings}");
+    }
 }
