@@ -1,8 +1,8 @@
 //! The file in which one of several jobs leaves its part of a merge, and what all of them say together.
 //!
 //! Little-endian: magic, identity of the run and its plan (u64), number of the part and of all parts (u32 each), offset of the
-//! index (u64). Entries follow, then the index: for each entry its kind and number (u64 each), offset and length (u64 each). A part has
-//! its name only when it is complete.
+//! index (u64). Entries follow, then the index: for each entry its kind and number, offset and length, and the checksum of its bytes (u64 each). The
+//! checksum of the index ends the file (u64). A part has its name only when it is complete.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,13 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use trace_formats::slog2::PendingFile;
 use trace_model::PartNumber;
+use trace_model::hash::Wide;
 
 /// What a part begins with; the last byte is the version of the layout.
-const MAGIC: [u8; 8] = *b"LTRPART\x01";
+const MAGIC: [u8; 8] = *b"LTRPART\x02";
 /// Bytes in front of the first entry.
 const HEAD_BYTES: usize = 32;
 /// Bytes of an entry of the index.
-const INDEX_ENTRY_BYTES: usize = 32;
+const INDEX_ENTRY_BYTES: usize = 40;
+/// Bytes of a checksum.
+const CHECKSUM_BYTES: usize = 8;
 
 /// What an entry of a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +45,7 @@ pub struct JobFileWriter {
 #[derive(Debug, Default)]
 struct WriterState {
     end: u64,
-    index: Vec<[u64; 4]>,
+    index: Vec<[u64; 5]>,
     failure: Option<String>,
 }
 
@@ -64,13 +67,14 @@ impl JobFileWriter {
 
     /// Adds an entry. What cannot be written is told at the end.
     pub(super) fn add(&self, kind: EntryKind, number: u64, bytes: &[u8]) {
+        let checksum = checksum(bytes);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_some() {
             return;
         }
         let at = state.end;
         state.end += bytes.len() as u64;
-        let entry = [kind as u64, number, at, bytes.len() as u64];
+        let entry = [kind as u64, number, at, bytes.len() as u64, checksum];
         state.index.push(entry);
         drop(state);
         if let Err(error) = self.file.file().write_all_at(bytes, at) {
@@ -95,12 +99,14 @@ impl JobFileWriter {
             return Err(failure);
         }
         let words = state.index.iter().flatten();
-        let index: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
+        let mut index: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&identity.to_le_bytes());
         head.extend_from_slice(&part.nth().to_le_bytes());
         head.extend_from_slice(&part.of().to_le_bytes());
         head.extend_from_slice(&state.end.to_le_bytes());
+        let checksum = checksum(&index);
+        index.extend_from_slice(&checksum.to_le_bytes());
         let file = self.file.file();
         let written = file.write_all_at(&index, state.end);
         let written = written.and_then(|()| file.write_all_at(&head, 0));
@@ -119,7 +125,7 @@ impl JobFileWriter {
 pub enum JobFileError {
     /// The file is not a part, or one of another version.
     NotAPart(PathBuf),
-    /// The file ends before its index, or an entry is not as it should be.
+    /// The file ends before its index, or its bytes are not those that were written.
     Damaged(PathBuf, PartNumber),
     /// The part is of other block files, or was made with other options.
     Foreign(PathBuf, PartNumber),
@@ -216,13 +222,13 @@ impl<'b> JobFiles<'b> {
         let damaged = || JobFileError::Damaged(path.to_owned(), part);
         let index = usize::try_from(index_at)
             .ok()
-            .and_then(|at| bytes.get(at..));
-        let (index, rest) = index.ok_or_else(damaged)?.as_chunks::<INDEX_ENTRY_BYTES>();
-        if !rest.is_empty() {
+            .and_then(|at| bytes.get(at..)?.split_last_chunk::<CHECKSUM_BYTES>());
+        let (index, expected) = index.ok_or_else(damaged)?;
+        if checksum(index) != u64::from_le_bytes(*expected) {
             return Err(damaged());
         }
-        for entry in index {
-            let [kind, number, at, length] = words(entry);
+        for entry in index.as_chunks::<INDEX_ENTRY_BYTES>().0 {
+            let [kind, number, at, length, expected] = words(entry);
             let kind = match kind {
                 1 => EntryKind::Window,
                 2 => EntryKind::Crossing,
@@ -232,6 +238,7 @@ impl<'b> JobFiles<'b> {
             };
             let end = at.checked_add(length).filter(|&end| end <= index_at);
             let range = end.and_then(|end| bytes.get(at as usize..end as usize));
+            let range = range.filter(|bytes| checksum(bytes) == expected);
             let entries = self.entries.entry((kind, number)).or_default();
             entries.push((range.ok_or_else(damaged)?, part));
         }
@@ -278,11 +285,52 @@ impl<'b> JobFiles<'b> {
     }
 }
 
-/// The words of 32 bytes.
-fn words(bytes: &[u8; 32]) -> [u64; 4] {
-    let mut words = [0; 4];
+/// The little-endian words in some bytes.
+fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [u64; WORDS] {
+    let mut words = [0; WORDS];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
         *word = u64::from_le_bytes(*bytes);
     }
     words
+}
+
+/// A number that stands for some bytes. It resists chance, not people.
+fn checksum(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let hash = words.fold(Wide::new().word(bytes.len() as u64), Wide::word);
+    let hash = rest.iter().fold(hash, |hash, &byte| hash.word(byte.into()));
+    hash.finish().0[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_changed_byte_of_a_part_is_taken() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.part-1-of-2");
+        let part = PartNumber::new(1, 2).expect("a part");
+        let writer = JobFileWriter::create(&path).expect("a file");
+        writer.add(EntryKind::Window, 0, b"nodes and blocks");
+        writer.add(EntryKind::Tables, 0, b"odd");
+        writer.note(&[]);
+        writer.finish(77, part).expect("room");
+        let whole = std::fs::read(&path).expect("the part");
+        let opened = |bytes: &[u8]| {
+            let mut parts = JobFiles::default();
+            parts.add(&path, bytes, 77)
+        };
+        assert_eq!(opened(&whole), Ok(part));
+        for at in 0..whole.len() {
+            for change in [1, 0x80, 0xFF] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= change;
+                let found = opened(&bytes);
+                assert_ne!(found, Ok(part), "byte {at} changed by {change:#x}");
+            }
+            assert!(opened(&whole[..at]).is_err(), "cut at {at}");
+        }
+    }
 }

@@ -223,6 +223,12 @@ fn parts_that_do_not_belong_together_are_named() {
         err.contains("part 2/3 is damaged: run mpitrace recover --part 2/3"),
         "{err}"
     );
+    // A byte in the middle, as disks and networks change them.
+    let mut changed = bytes.clone();
+    changed[bytes.len() / 2] ^= 4;
+    fs::write(&second, &changed).unwrap();
+    let (_, err) = folder.fails(&arguments(&["--join"]));
+    assert!(err.contains("part 2/3 is damaged"), "{err}");
     for wrong in [&b""[..], b"nonsense", &[7; 100]] {
         fs::write(&second, wrong).unwrap();
         let (_, err) = folder.fails(&arguments(&["--join"]));
