@@ -59,6 +59,7 @@ pub struct Merge<'f, 'a, 't> {
     zero_ns: i64,
     last_ns: i64,
     recover: bool,
+    by_time_of_day: usize,
 }
 
 #[derive(Debug)]
@@ -135,7 +136,8 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             scan.name_functions(&options.functions);
             MergedProcess { file, scan }
         });
-        unify::run_files::adopt_clocks(processes.iter_mut().map(|p| &mut p.scan));
+        let scans = processes.iter_mut().map(|p| &mut p.scan);
+        let by_time_of_day = unify::run_files::adopt_clocks(scans);
         let Some(first) = processes.first() else {
             return Err(RunFilesError::NoRank);
         };
@@ -181,8 +183,14 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
                 .unwrap_or(0),
             last_ns: scans().filter_map(Scan::last_ns).max().unwrap_or(0),
             recover: options.recover,
+            by_time_of_day,
             processes,
         })
+    }
+
+    /// Number of processes on other hosts than the first one that are placed by the time of day, as nobody compared their clocks.
+    pub fn placed_by_time_of_day(&self) -> usize {
+        self.by_time_of_day
     }
 
     /// Preamble of the merged file.

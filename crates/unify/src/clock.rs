@@ -2,7 +2,8 @@
 //!
 //! Two steps, both linear: ticks to this machine's CLOCK_MONOTONIC by the first and the last CLOCK definition, and from there
 //! to rank 0's clock by the comparisons in SYNC definitions. Between two comparisons the shift is interpolated (clocks
-//! drift apart evenly), before the first and after the last it stays what it was.
+//! drift apart evenly), before the first and after the last it stays what it was. Where there are none, a process of another host can be placed by the time
+//! of day.
 
 use super::timeline::Timeline;
 use blockfile::define::{ClockReading, Definition, Sync};
@@ -153,6 +154,26 @@ impl ClockMap {
     /// CLOCK_REALTIME of this machine at `ticks`, ns since the epoch.
     pub fn realtime_ns(&self, ticks: u64) -> i64 {
         self.monotonic_ns(ticks).wrapping_add(self.realtime)
+    }
+
+    /// Whether the clock was compared with rank 0's.
+    pub fn is_compared(&self) -> bool {
+        !self.points.is_empty()
+    }
+
+    /// CLOCK_REALTIME of this machine minus rank 0's clock at the first reading, ns.
+    pub fn time_of_day_offset(&self) -> i64 {
+        self.realtime.wrapping_sub(self.shift_at(self.ns))
+    }
+
+    /// Takes the time of day of this machine for that of rank 0's, which is by `offset` ns later than rank 0's clock. Comparisons are dropped.
+    pub fn place_by_time_of_day(&mut self, offset: i64) {
+        self.slopes = Vec::new();
+        self.points = vec![ClockPoint {
+            ns: self.ns,
+            shift: self.realtime.wrapping_sub(offset),
+            gap: 0,
+        }];
     }
 
     /// CLOCK_REALTIME minus CLOCK_MONOTONIC, ns.

@@ -69,10 +69,17 @@ pub fn reads_counter_of(scan: &Scan, boot: &str) -> bool {
     scan.info.clock == Clock::Tsc && !boot.is_empty() && own == boot
 }
 
+/// Puts the times of all processes on one clock, as far as their block files tell. Processes that read the same counter as the first one get one clock.
+/// Processes of other hosts whose clocks nobody has compared, as where a run was killed, are placed by the time of day. Gives their number.
+pub fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) -> usize {
+    let mut scans: Vec<&mut Scan> = scans.collect();
+    adopt_counter(&mut scans);
+    place_by_time_of_day(&mut scans)
+}
+
 /// Gives all processes that read the same time-stamp counter as the first one the same clock, as MPI_Finalize does: the first one's.
 /// If that has not reached MPI_Finalize, in which it reads its clocks last, the one whose readings are farthest apart.
-pub fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {
-    let mut scans: Vec<&mut Scan> = scans.collect();
+fn adopt_counter(scans: &mut [&mut Scan]) {
     let Some(first) = scans.first() else { return };
     let boot = first.library.process().boot.clone();
     let near = |scan: &Scan| reads_counter_of(scan, &boot);
@@ -87,9 +94,37 @@ pub fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {
         }
     };
     let Some(clock) = clock.cloned() else { return };
-    for scan in &mut scans {
+    for scan in scans {
         if near(scan) {
             scan.clock.adopt(&clock);
         }
     }
+}
+
+/// Places the ranks by the time of day that ran under another kernel than the first process and whose clocks were not compared. CLOCK_MONOTONIC counts
+/// from the start of each host. Gives the number of these ranks.
+fn place_by_time_of_day(scans: &mut [&mut Scan]) -> usize {
+    let Some((first, others)) = scans.split_first_mut() else {
+        return 0;
+    };
+    let boot = first.library.process().boot.clone();
+    if boot.is_empty() || first.readings.is_empty() {
+        return 0;
+    }
+    let offset = first.clock.time_of_day_offset();
+    let is_apart = |scan: &Scan| {
+        let own = &scan.library.process().boot;
+        let has_day = !scan.readings.is_empty() && !scan.has_common_clock;
+        scan.rank().is_some()
+            && has_day
+            && !own.is_empty()
+            && *own != boot
+            && !scan.clock.is_compared()
+    };
+    let mut placed = 0;
+    for scan in others.iter_mut().filter(|scan| is_apart(scan)) {
+        scan.clock.place_by_time_of_day(offset);
+        placed += 1;
+    }
+    placed
 }

@@ -24,6 +24,8 @@ pub struct Scan {
     pub clock: ClockMap,
     /// Readings of its own clocks, in the order of the block file.
     pub readings: Vec<define::ClockReading>,
+    /// Whether the user says that the clocks of all hosts are one (setting `clock-sync no`).
+    pub has_common_clock: bool,
     /// All that was said about its MPI library.
     pub library: Library,
     /// All communicators it ever had.
@@ -129,6 +131,12 @@ impl Pace {
     }
 }
 
+/// Whether settings, in lines, say that the clocks of all hosts are one.
+fn is_one_clock(settings: &str) -> bool {
+    let mut lines = settings.lines();
+    lines.any(|line| line.split_whitespace().eq(["clock-sync", "no"]))
+}
+
 impl Scan {
     /// Walks over all records of `file`.
     pub fn new(file: &BlockFile<'_>) -> Scan {
@@ -137,6 +145,7 @@ impl Scan {
             info,
             clock: ClockMap::new(info.clock, &[], &[]),
             readings: Vec::new(),
+            has_common_clock: false,
             library: Library::default(),
             comms: Comms::new(info),
             functions: FunctionSet::default(),
@@ -213,6 +222,7 @@ impl Scan {
                 }
                 Some(Definition::Clock(reading)) => scan.readings.push(reading),
                 Some(Definition::Sync(sync)) => syncs.push(sync),
+                Some(Definition::Settings(lines)) => scan.has_common_clock = is_one_clock(&lines),
                 Some(Definition::Lost { count, reason }) => {
                     scan.lost = scan.lost.saturating_add(count);
                     if !scan.lost_reasons.contains(&reason) {

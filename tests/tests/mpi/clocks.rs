@@ -114,6 +114,32 @@ fn an_offset_is_found_at_the_end() {
     }
 }
 
+/// A run that is killed comes to no comparison. What is recovered of it has all ranks on one clock, by the time of day, although one host has run for
+/// five thousand seconds longer.
+#[test]
+fn hosts_of_a_killed_run_are_placed_by_the_time_of_day() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let variables = [("TRACE_TEST_CLOCK", "5000000000000,0")];
+        let mut tracing = TraceSetup::new(mpi, 2);
+        tracing.variables = &variables;
+        let run = tracing.run(&Program::c("flight").compile(mpi), &["1000", "kill"]);
+        assert!(!run.finished.status.success(), "{}", run.finished.story());
+        let out = run.folder.path().join("recovered");
+        let mut recover = Command::new(tests::mpitrace());
+        recover.args(["recover", "--formats", "slog2", "--output", "run", "--dir"]);
+        recover.arg(&out).arg(run.trace());
+        let recovered = process::run(&mut recover, LIMIT).succeeded();
+        let said = "1 rank on another host is placed by the time of day";
+        assert!(recovered.stdout.contains(said), "{}", recovered.story());
+        let mut info = Command::new(tests::mpitrace());
+        info.arg("info").arg(out.join("run.slog2"));
+        let about = process::run(&mut info, LIMIT).succeeded().stdout;
+        let span = about.lines().find_map(|line| line.strip_prefix("span s "));
+        let span: f64 = span.expect("a span").trim().parse().expect("a number");
+        assert!(span < LIMIT.as_secs_f64(), "{about}");
+    }
+}
+
 /// Clocks that nobody compares: the merge puts every message right where that is asked for, and says how many there were.
 #[test]
 fn messages_are_put_right_in_the_merge() {

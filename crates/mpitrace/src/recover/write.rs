@@ -205,7 +205,22 @@ pub(super) fn with_run(
         way: arguments.merge,
     };
     make(&run, &arguments.dir.join(name), &mut written);
+    if arguments.part.is_none() {
+        written.notes.extend(said_of_clocks(&merge));
+    }
     written
+}
+
+/// What is to be said of clocks that nobody compared.
+fn said_of_clocks(merge: &Merge<'_, '_, '_>) -> Option<String> {
+    let ranks = match merge.placed_by_time_of_day() {
+        0 => return None,
+        1 => "1 rank on another host is".to_owned(),
+        count => format!("{count} ranks on other hosts are"),
+    };
+    Some(format!(
+        "{ranks} placed by the time of day of the hosts: the run did not come to compare their clocks (clock-sync twice does it in MPI_Init, too)"
+    ))
 }
 
 /// What block files hold that files of these formats do not: the first such thing. Nothing is written without calls, and without regions, events and
@@ -248,6 +263,7 @@ pub fn slog2(
     };
     let tree = TreeArguments::default();
     run.merged(base, &[OutputFormat::Slog2], true, &tree, &mut written);
+    written.notes.extend(said_of_clocks(&merge));
     Ok(written)
 }
 

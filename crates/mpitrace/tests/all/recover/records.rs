@@ -1,8 +1,10 @@
 //! Records that are no calls: regions, functions of the program, values of counters, gap markers, ends of threads.
 
-use super::common::{self, Blocks, call_at};
+use super::common::{self, Blocks, call_at, from, status};
 use super::{Folder, KILLED, STAMP, exchange, file, lines_with};
-use blockfile::define::{COUNTS, Definition, ENTER, EXIT, GAP, USER_EVENT};
+use blockfile::define::{
+    COUNTS, ClockReading, Definition, ENTER, EXIT, GAP, ProcessDefinition, USER_EVENT,
+};
 use blockfile::function::FunctionStep;
 use blockfile::user::{UserCategory, UserCategoryKind, UserEvent, UserEventContent};
 
@@ -97,5 +99,43 @@ fn dumpi_files_have_the_statuses_that_the_settings_ask_for() {
         let count = |what: &str| lines_with(&folder, &receiver, what);
         assert_eq!(count("status=[{bytes=4"), with, "{settings}");
         assert_eq!(count("status=<IGNORED>"), without, "{settings}");
+    }
+}
+
+/// Of a killed run nobody has compared the clocks. CLOCK_MONOTONIC counts from the start of a host, so ranks of several hosts are placed by the
+/// time of day: here the other host has run two seconds longer.
+#[test]
+fn ranks_of_several_hosts_are_placed_by_the_time_of_day() {
+    const LONGER: u32 = 2_000_000_000;
+    for (settings, span) in [("", 0.000_002..0.000_01), ("clock-sync no\n", 1.9..2.1)] {
+        let folder = Folder::new("time-of-day");
+        folder.write("0.blocks", &file(&exchange(0, 2, 3), &KILLED));
+        let mut b = common::rank(1, 2);
+        b.define(&Definition::Settings(settings.to_owned()));
+        b.define(&Definition::Process(ProcessDefinition {
+            host: "other".to_owned(),
+            program: "p".to_owned(),
+            user: "someone".to_owned(),
+            boot: "of the other".to_owned(),
+        }));
+        b.define(&Definition::Clock(ClockReading {
+            ticks: 400,
+            monotonic: 400,
+            realtime: 1_700_000_000_000_000_400 - u64::from(LONGER),
+            cpu: 0,
+        }));
+        for tag in 0..3 {
+            let start = LONGER + 1050 + 1000 * tag as u32;
+            let got = from(0, tag, 1, status(0, tag as i32, 4));
+            call_at(&mut b, start, start + 150, "MPI_Recv", &got);
+        }
+        folder.write("1.blocks", &file(&b, &KILLED));
+        let printed = folder.succeeds(&["recover", "--formats", "slog2", "."]);
+        let said = "1 rank on another host is placed by the time of day";
+        assert_eq!(printed.contains(said), settings.is_empty(), "{printed}");
+        let about = folder.succeeds(&["info", "p.slog2"]);
+        let found = about.lines().find_map(|line| line.strip_prefix("span s "));
+        let found: f64 = found.expect("a span").trim().parse().expect("a number");
+        assert!(span.contains(&found), "{settings}: {about}");
     }
 }
