@@ -176,8 +176,16 @@ impl CheckedStream<'_, '_> {
                 self.findings.warning_at("order of time", &place, what);
             }
         }
+        // Other calls only make, describe or free a datatype, and need no size.
+        let fields = record.function.fields();
+        let moves_data = fields.iter().any(|field| {
+            matches!(
+                field.code,
+                FieldCode::Comm | FieldCode::File | FieldCode::Win
+            )
+        });
         for (field, arg) in record.args() {
-            if field.code == FieldCode::Dt {
+            if field.code == FieldCode::Dt && moves_data {
                 match arg {
                     FieldValue::Int(datatype) => self.datatype(&place, field.name, datatype),
                     FieldValue::Handles(datatypes) => {

@@ -476,6 +476,45 @@ fn damage_to_calls() {
     assert_eq!(text.matches("not in the trace").count(), 1, "{text}");
 }
 
+/// A datatype that a program makes and never uses needs no size; one that it sends does.
+#[test]
+fn a_datatype_that_nothing_uses_needs_no_size() {
+    use trace_formats::dumpi::functions::by_name;
+    use trace_formats::dumpi::types::{ClockOffsets, ClockSpan, DumpiTrailer, Mask};
+    use trace_formats::dumpi::write::{DumpiWriter, LIBDUMPI, RecordHead};
+    /// `MPI_Type_contiguous` of 4 `MPI_INT`, then perhaps an `MPI_Send` of what it made.
+    fn file(sends: bool) -> Vec<u8> {
+        let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("begins");
+        let head = |start| RecordHead {
+            mask: Mask(Mask::DEFAULT.0 & !Mask::STATUSES),
+            thread: 0,
+            cpu: ClockSpan::default(),
+            wall: ClockSpan::from_ns(start, start + 50),
+        };
+        let made = 28;
+        let id = |name| by_name(name).expect("a function").id;
+        let mut call = writer.call(id("MPI_Type_contiguous"), &head(0), &[]);
+        call.int(4).handle(9).handle(made);
+        call.end().expect("a call");
+        if sends {
+            let mut call = writer.call(id("MPI_Send"), &head(100), &[]);
+            call.int(1).handle(made).int(1).int(7).handle(2);
+            call.end().expect("a call");
+        }
+        let trailer = DumpiTrailer {
+            type_sizes: vec![4; 12],
+            ..DumpiTrailer::default()
+        };
+        writer.finish(&trailer, LIBDUMPI).expect("written").0
+    }
+    let bench = Bench::new();
+    for sends in [false, true] {
+        let (code, found) = bench.check(&file(sends));
+        assert_eq!(code, Some(0), "{found:#}");
+        assert_eq!(has(&found, "warning", "datatype"), sends, "{found:#}");
+    }
+}
+
 #[test]
 fn an_annotation_file_with_and_without_its_log() {
     let folder = tempfile::tempdir().expect("folder");
