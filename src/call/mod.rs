@@ -38,7 +38,7 @@ use crate::thread::state::Thread;
 use crate::thread::wiped::{is_alone, is_wiped};
 use crate::thread::within::{inside, leave_recorder, within};
 use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
-use blockfile::layout::BlockHeader;
+use blockfile::layout::{BlockHeader, tells};
 use blockfile::record;
 use mode::{FILTERED, MATCHING_ONLY, OFF, SAMPLED, SUCCESS, modes};
 use path::needs_slow_path;
@@ -172,7 +172,7 @@ impl Call {
     pub unsafe fn sends_with_tag(&self, tag: i32) {
         // SAFETY: the header of the thread's own block; not null by the caller.
         let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
-        header.open_has_send_tag.store(1, Relaxed);
+        header.open_tells.store(tells::SEND_TAG, Relaxed);
         header.open_send_tag.store(tag as u32, Relaxed);
     }
 
@@ -185,6 +185,22 @@ impl Call {
         // SAFETY: the header of the thread's own block; not null by the caller.
         let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
         header.open_comm.store(object, Relaxed);
+    }
+
+    /// Tells on which window the call that begins waits for others: the rank of the target in the window, the type of the lock, and the group of targets. What
+    /// the function does not have is 0.
+    ///
+    /// # Safety
+    /// The call is recorded: [`Call::ignored`] is false.
+    #[inline(always)]
+    pub unsafe fn waits_on_window(&self, window: u64, target: i32, lock_type: i32, group: u64) {
+        // SAFETY: the header of the thread's own block; not null by the caller.
+        let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
+        header.open_comm.store(window, Relaxed);
+        header.open_dest.store(target as u32, Relaxed);
+        header.open_tag.store(lock_type as u32, Relaxed);
+        header.open_requests[0].store(group, Relaxed);
+        header.open_tells.store(tells::WINDOW, Relaxed);
     }
 
     /// Tells which request the call that begins is to complete.

@@ -50,7 +50,7 @@ pub fn begin_block(t: &mut Thread, now: u64, call: u64, open: HeaderCall) {
         // Whom a call waits for that goes on in this block is not known.
         (*header).open_comm.store(0, Relaxed);
         (*header).open_request_count.store(0, Relaxed);
-        (*header).open_has_send_tag.store(0, Relaxed);
+        (*header).open_tells.store(0, Relaxed);
         (*header).open_function.store(open.0, Relaxed);
         (*header).calls.store(0, Relaxed);
         (*header).magic.publish(BLOCK_MAGIC);

@@ -7,6 +7,9 @@
  *   skip        rank 1 leaves out a barrier and waits for a message instead
  *   fence       the same with MPI_Win_fence
  *   write       the same with MPI_File_write_all
+ *   locks       every rank locks its own window, then that of the next one, and gives none back
+ *   starts      every rank begins to access the window of the next one before it posts its own
+ *   exposed     every rank waits for the previous one to access its window, before it accesses that of the next one
  *   tags        every rank passes MPI_Sendrecv a tag that the next one does not receive
  *   sides       rank 0 waits for a nonblocking barrier of an intercommunicator, and the other side for messages of rank 0
  *   order       rank 1 calls MPI_Barrier where the others call MPI_Allreduce
@@ -204,6 +207,38 @@ static void on_objects(const char *fault)
         MPI_Send(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
 }
 
+/* Every rank waits for what the next or the previous one does on a window later. */
+static void on_windows(const char *fault)
+{
+    static int memory[4];
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    MPI_Win window;
+    MPI_Group all, targets, origins;
+    if (strcmp(fault, "locks") && strcmp(fault, "starts") && strcmp(fault, "exposed"))
+        return;
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_get_group(window, &all);
+    MPI_Group_incl(all, 1, &next, &targets);
+    MPI_Group_incl(all, 1, &previous, &origins);
+    if (!strcmp(fault, "locks")) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, window);
+        MPI_Win_unlock(next, window);
+        MPI_Win_unlock(rank, window);
+    } else if (!strcmp(fault, "starts")) {
+        MPI_Win_start(targets, 0, window);
+        MPI_Win_complete(window);
+        MPI_Win_post(origins, 0, window);
+        MPI_Win_wait(window);
+    } else {
+        MPI_Win_post(origins, 0, window);
+        MPI_Win_wait(window);
+        MPI_Win_start(targets, 0, window);
+        MPI_Win_complete(window);
+    }
+}
+
 /* All ranks make a window, and one asks for a second whether rank 0, which does nothing with it, is through. */
 static void ask_in_vain(int asks)
 {
@@ -267,6 +302,7 @@ int main(int argc, char **argv)
     transfers(fault);
     collectives(fault);
     on_objects(fault);
+    on_windows(fault);
     if (!strcmp(fault, "sides"))
         sides();
     if (!strcmp(fault, "leaks"))

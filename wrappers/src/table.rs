@@ -182,6 +182,34 @@ pub struct WaitArguments {
     pub object: Option<usize>,
 }
 
+/// Positions of the arguments by which a running call that synchronises one-sided communication tells whom it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowWaitArguments {
+    /// The window.
+    pub window: usize,
+    /// Rank of the target in the window.
+    pub target: Option<usize>,
+    /// Whether the lock is exclusive or shared.
+    pub lock_type: Option<usize>,
+    /// The group of targets.
+    pub group: Option<usize>,
+}
+
+/// Names of functions of one-sided communication that one rank calls and that may wait for others.
+const WAIT_ON_WINDOW: [&str; 11] = [
+    "MPI_Win_start",
+    "MPI_Win_complete",
+    "MPI_Win_wait",
+    "MPI_Win_lock",
+    "MPI_Win_lock_all",
+    "MPI_Win_unlock",
+    "MPI_Win_unlock_all",
+    "MPI_Win_flush",
+    "MPI_Win_flush_all",
+    "MPI_Win_flush_local",
+    "MPI_Win_flush_local_all",
+];
+
 /// Names of functions that the ranks of a file or window call together, as far as their class does not tell.
 pub const COLLECTIVE_ON_OBJECTS: [&str; 8] = [
     "MPI_File_set_view",
@@ -225,6 +253,20 @@ impl Function {
                 .filter(|_| self.class == Class::Sendrecv),
             requests,
             object,
+        })
+    }
+
+    /// Arguments that a running call tells of itself, as it may wait for what other ranks do on a window; `None` for a function that all ranks of the window
+    /// call, or that does not wait.
+    pub fn waits_on_window(&self) -> Option<WindowWaitArguments> {
+        if !WAIT_ON_WINDOW.contains(&self.name.as_str()) {
+            return None;
+        }
+        Some(WindowWaitArguments {
+            window: self.first(Kind::Win)?,
+            target: self.first(Kind::Target),
+            lock_type: self.first(Kind::LockType),
+            group: self.first(Kind::Group),
         })
     }
 

@@ -7,7 +7,7 @@
 use crate::block_bytes::{Blocks, FileBytes, block_records};
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, OLDEST_VERSION,
-    OPEN_REQUESTS, PINNED_MAGIC, VERSION, at,
+    OPEN_REQUESTS, PINNED_MAGIC, VERSION, at, tells,
 };
 use crate::record::{Record, u32_at, u64_at};
 pub use crate::thread_records::ThreadRecords;
@@ -74,7 +74,8 @@ pub struct OpenCall {
     pub call: u64,
 }
 
-/// Arguments of a call that was running when the process died, of a function that tells them ([`wrappers::Function::waits`]). Those that the function does not
+/// Arguments of a call that was running when the process died, of a function that tells them ([`wrappers::Function::waits`],
+/// [`wrappers::Function::waits_on_window`]). Those that the function does not
 /// have are left over from other calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenArguments {
@@ -88,6 +89,9 @@ pub struct OpenArguments {
     pub tag: i32,
     /// Tag of the message that goes out, of a call that sends and receives; `None` if it was not told.
     pub send_tag: Option<i32>,
+    /// Whether the latest call that told a window or a tag of what goes out told a window: `comm` is the window then, `dest` the target in it, `tag` the type of
+    /// the lock and the first of `requests` the group.
+    pub tells_window: bool,
     /// Number of requests.
     pub request_count: u32,
     /// Raw handles of the first of them.
@@ -435,6 +439,7 @@ impl<'a> ThreadBlocks<'a> {
     pub fn open_arguments(&self) -> Option<OpenArguments> {
         let last = self.blocks.bytes.block(*self.blocks.numbers.last()?)?;
         let int = |at| Some(u32_at(last, at)? as i32);
+        let told = u32_at(last, at::B_OPEN_TELLS)?;
         let mut requests = [0; OPEN_REQUESTS];
         for (nth, request) in requests.iter_mut().enumerate() {
             *request = u64_at(last, at::B_OPEN_REQUESTS + 8 * nth)?;
@@ -444,10 +449,11 @@ impl<'a> ThreadBlocks<'a> {
             dest: int(at::B_OPEN_DEST)?,
             source: int(at::B_OPEN_SOURCE)?,
             tag: int(at::B_OPEN_TAG)?,
-            send_tag: match u32_at(last, at::B_OPEN_HAS_SEND_TAG)? {
-                0 => None,
-                _ => int(at::B_OPEN_SEND_TAG),
+            send_tag: match told {
+                tells::SEND_TAG => int(at::B_OPEN_SEND_TAG),
+                _ => None,
             },
+            tells_window: told == tells::WINDOW,
             request_count: u32_at(last, at::B_OPEN_REQUEST_COUNT)?,
             requests,
         })

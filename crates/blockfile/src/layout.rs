@@ -150,24 +150,32 @@ pub struct BlockHeader {
     pub tid: u64,
     /// Calls recorded in it, where blocks are used again; 0 while it is being filled.
     pub calls: AtomicU64,
-    /// Communicator of the running call, as a raw handle, where the function has one and may wait, or the file or window on which all its ranks make the call; 0 where
-    /// nothing was told. This and the fields below are set before
-    /// `open_function`, and only by functions of which [`wrappers::Function::waits`] says so; other calls leave what was there.
+    /// Communicator of the running call, as a raw handle, where the function has one and may wait, the file or window on which all its ranks make the call, or the
+    /// window on which it waits for others; 0 where nothing was told. This and the fields below are set before `open_function`, and only by functions of
+    /// which [`wrappers::Function::waits`] or [`wrappers::Function::waits_on_window`] says so; other calls leave what was there.
     pub open_comm: AtomicU64,
-    /// Receiver of the message of the running call, or the root of a collective call; an i32.
+    /// Receiver of the message of the running call, the root of a collective call, or the target in a window; an i32.
     pub open_dest: AtomicU32,
     /// Sender of the message of the running call; an i32.
     pub open_source: AtomicU32,
-    /// Tag of the message of the running call, of one that sends and receives that of the receive; an i32.
+    /// Tag of the message of the running call, of one that sends and receives that of the receive; or the type of the lock of a window. An i32.
     pub open_tag: AtomicU32,
     /// Number of requests that the running call is to complete; 0 where nothing was told.
     pub open_request_count: AtomicU32,
-    /// Raw handles of the first of these requests.
+    /// Raw handles of the first of these requests. Of a call that waits on a window, the first is the group that it names.
     pub open_requests: [AtomicU64; OPEN_REQUESTS],
-    /// Whether [`open_send_tag`](Self::open_send_tag) is told; 0 in files of recorders that did not.
-    pub open_has_send_tag: AtomicU32,
+    /// What the running call has told that files of older recorders do not have: one of [`tells`], or 0.
+    pub open_tells: AtomicU32,
     /// Tag of the message that goes out, of a running call that sends and receives; an i32.
     pub open_send_tag: AtomicU32,
+}
+
+/// What a running call of functions that tell more than a communicator has told, for [`BlockHeader::open_tells`].
+pub mod tells {
+    /// The tag of the message that goes out, of a call that sends and receives.
+    pub const SEND_TAG: u32 = 1;
+    /// The window on which the call waits for others, with target, type of lock and group ([`wrappers::Function::waits_on_window`]).
+    pub const WINDOW: u32 = 2;
 }
 
 /// Requests of a running call of which the header of a block has the handles.
@@ -205,7 +213,7 @@ pub mod at {
     pub const B_OPEN_DEST: usize = offset_of!(BlockHeader, open_dest);
     pub const B_OPEN_SOURCE: usize = offset_of!(BlockHeader, open_source);
     pub const B_OPEN_TAG: usize = offset_of!(BlockHeader, open_tag);
-    pub const B_OPEN_HAS_SEND_TAG: usize = offset_of!(BlockHeader, open_has_send_tag);
+    pub const B_OPEN_TELLS: usize = offset_of!(BlockHeader, open_tells);
     pub const B_OPEN_SEND_TAG: usize = offset_of!(BlockHeader, open_send_tag);
     pub const B_OPEN_REQUEST_COUNT: usize = offset_of!(BlockHeader, open_request_count);
     pub const B_OPEN_REQUESTS: usize = offset_of!(BlockHeader, open_requests);

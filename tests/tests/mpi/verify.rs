@@ -407,6 +407,8 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
             ("circle", "MPI_Recv"),
             ("ssend", "MPI_Ssend"),
             ("waitall", "MPI_Waitall"),
+            ("locks", "MPI_Win_lock"),
+            ("starts", "MPI_Win_start"),
         ] {
             let report = hung(mpi, &program, fault);
             let next = |rank: u64| ((rank + 1) % 3).to_string();
@@ -417,6 +419,14 @@ fn who_waits_for_whom_is_told_while_it_hangs() {
             let ends = format!("ranks 0-2: running in {function}");
             assert_eq!(report["ends"], serde_json::json!([ends]), "{report:#}");
         }
+        let report = hung(mpi, &program, "exposed");
+        let expected: Vec<(u64, String, String)> = (0..3)
+            .map(|rank| {
+                let previous = ((rank + 2) % 3).to_string();
+                (rank, "MPI_Win_wait".to_owned(), previous)
+            })
+            .collect();
+        assert_eq!(circle(&report), expected, "{mpi:?}: {report:#}");
         // Each waits for the sender of what it receives. Its own message may be under way, so nobody waits for the receiver of that.
         let report = hung(mpi, &program, "tags");
         let expected: Vec<(u64, String, String)> = (0..3)

@@ -7,6 +7,24 @@ use std::fmt::Write;
 impl FunctionWrapper<'_> {
     /// Tells whom the call waits for, for those who look at a program that hangs.
     pub(super) fn wait(&self, s: &mut String) {
+        if let Some(wait) = self.function.and_then(Function::waits_on_window) {
+            let int = |parameter: Option<usize>| match parameter {
+                Some(i) => format!("a{i} as i32"),
+                None => "0".to_owned(),
+            };
+            let group = match wait.group {
+                Some(i) => format!("a{i}.bits()"),
+                None => "0".to_owned(),
+            };
+            put!(
+                s,
+                "    call.waits_on_window(a{}.bits(), {}, {}, {group});",
+                wait.window,
+                int(wait.target),
+                int(wait.lock_type)
+            );
+            return;
+        }
         let Some(wait) = self.function.and_then(Function::waits) else {
             return;
         };

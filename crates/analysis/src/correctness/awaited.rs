@@ -3,6 +3,7 @@
 use super::call::AskedTag;
 use super::collective::OperationNumber;
 use super::deadlock::{RankEnd, WaitsFor};
+use super::one_sided::WindowWait;
 use super::pass::CorrectnessPass;
 use super::report::{lines_of_ends, rank_list, ranks_in_words};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +34,8 @@ impl CorrectnessPass {
                 }
                 _ => String::new(),
             };
-            let is_met = match met.contains(&rank) && is_known(waits) {
+            let is_over = met.contains(&rank) && is_known(waits) && !self.is_past_comparison(waits);
+            let is_met = match is_over {
                 true => ", which needs no other rank any more",
                 false => "",
             };
@@ -44,6 +46,21 @@ impl CorrectnessPass {
         let mut lines = lines_of_ends(by_wait);
         lines.truncate(MAX_LINES);
         lines
+    }
+
+    /// Whether a call waits for a collective operation whose calls do not belong together, or may not: one in which the ranks have made different calls or
+    /// one has failed, or one after that.
+    fn is_past_comparison(&self, waits: &WaitsFor) -> bool {
+        let any = |parts: &[WaitsFor]| parts.iter().any(|part| self.is_past_comparison(part));
+        match waits {
+            &WaitsFor::Operation { comm, number } => {
+                let operation = OperationNumber { comm, number };
+                self.collectives.is_past_comparison(operation)
+            }
+            WaitsFor::All(parts) | WaitsFor::Any(parts) => any(parts),
+            WaitsFor::AllThenAny(first, others) => any(first) || any(others),
+            _ => false,
+        }
     }
 
     /// Ranks of MPI_COMM_WORLD that have not come to a collective call.
@@ -90,6 +107,21 @@ impl CorrectnessPass {
                     self.comm_name(*comm)
                 )
             }
+            WaitsFor::Window {
+                window,
+                wait,
+                all,
+                any,
+            } => {
+                let what = match wait {
+                    WindowWait::Posts => "MPI_Win_post by",
+                    WindowWait::Completions => "MPI_Win_complete by",
+                    WindowWait::Locks => "a lock that is held by",
+                };
+                let ranks = if all.is_empty() { any } else { all };
+                let ranks = ranks_in_words(&rank_list(ranks.iter().copied()));
+                format!("{what} {ranks} on {}", self.comm_name(*window))
+            }
             WaitsFor::All(parts) => self.awaited_parts(parts, " and ")?,
             WaitsFor::Any(parts) => self.awaited_parts(parts, " or ")?,
             WaitsFor::AllThenAny(first, others) => {
@@ -117,7 +149,8 @@ fn is_known(waits: &WaitsFor) -> bool {
         WaitsFor::Nobody
         | WaitsFor::Message { .. }
         | WaitsFor::Receive { .. }
-        | WaitsFor::Operation { .. } => true,
+        | WaitsFor::Operation { .. }
+        | WaitsFor::Window { .. } => true,
         WaitsFor::All(parts) => parts.iter().all(is_known),
         WaitsFor::AllThenAny(first, others) => first.iter().chain(others).all(is_known),
         WaitsFor::Any(_) | WaitsFor::Unknown => false,

@@ -74,6 +74,21 @@ pub struct CompletedOperation {
     pub worked: bool,
 }
 
+/// Number of a group of ranks; see [`super::CorrectnessPass::define_group`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupKey(pub u32);
+
+/// What a call of one-sided communication says besides the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowCall {
+    /// Rank of the target in the window, where the call names one.
+    pub target: Option<i32>,
+    /// Whether it asks for an exclusive lock.
+    pub is_exclusive: bool,
+    /// The group that it names, if its members are known.
+    pub group: Option<GroupKey>,
+}
+
 /// Kinds of objects that a program makes and has to free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ObjectKind {
@@ -199,6 +214,8 @@ pub struct Call<'a> {
     pub frees: Option<(ObjectKind, u64)>,
     /// Handle of the file or window that it works on.
     pub on: Option<(ObjectKind, u64)>,
+    /// Of a call of one-sided communication that worked, what it says besides the window.
+    pub window: Option<WindowCall>,
     /// What has to fit the calls of other ranks.
     pub signature: Signature,
 }
@@ -222,6 +239,7 @@ impl<'a> Call<'a> {
             cancels: None,
             frees: None,
             on: None,
+            window: None,
             signature: Signature::default(),
         }
     }
@@ -237,8 +255,10 @@ impl<'a> Call<'a> {
 pub struct UnfinishedCall {
     /// Communicator of the call.
     pub comm: Option<CommKey>,
-    /// The file or window on which all its ranks make the call, with its handle.
+    /// The file or window on which all its ranks make the call, or on which it waits for others, with its handle.
     pub on: Option<(ObjectKind, u64)>,
+    /// What it says besides the window, where it synchronises one-sided communication.
+    pub window: Option<WindowCall>,
     /// The message that it sends.
     pub send: Option<AskedMessage>,
     /// The message that it receives or looks for.

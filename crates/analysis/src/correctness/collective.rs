@@ -317,6 +317,13 @@ impl CollectiveMatcher {
         missing
     }
 
+    /// Whether an operation is the one after which nobody knows which calls of a communicator belong together, or comes after that one.
+    pub(super) fn is_past_comparison(&self, operation: OperationNumber) -> bool {
+        let queue = self.queues.get(operation.comm.0 as usize);
+        let last = queue.and_then(|queue| queue.last);
+        last.is_some_and(|last| operation.number >= last)
+    }
+
     /// Ranks in the communicator that have not come to an operation.
     pub(super) fn missing(&self, operation: OperationNumber) -> Vec<u32> {
         let Some(queue) = self.queues.get(operation.comm.0 as usize) else {

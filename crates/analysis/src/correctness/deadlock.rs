@@ -7,6 +7,7 @@
 use super::call::{AskedTag, CallPlace, CommKey};
 use super::collective::OperationNumber;
 use super::message::{SentMessage, UnderWay};
+use super::one_sided::WindowWait;
 use super::posted::{PostedReceive, PostedReceives};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -45,6 +46,17 @@ pub enum WaitsFor {
         comm: CommKey,
         /// Number of the call on it.
         number: u64,
+    },
+    /// What other ranks do on a window.
+    Window {
+        /// The window.
+        window: CommKey,
+        /// What they do.
+        wait: WindowWait,
+        /// Ranks in MPI_COMM_WORLD all of which must do it.
+        all: Vec<u32>,
+        /// Ranks of which one must do it, if there are any.
+        any: Vec<u32>,
     },
     /// All of these.
     All(Vec<WaitsFor>),
@@ -428,6 +440,12 @@ fn add_needed(
         WaitsFor::Operation { comm, number } => {
             let (comm, number) = (*comm, *number);
             needed.all.extend(missing(OperationNumber { comm, number }));
+        }
+        WaitsFor::Window { all, any, .. } => {
+            needed.all.extend(all);
+            if !any.is_empty() {
+                needed.any.push(any.clone());
+            }
         }
         WaitsFor::All(parts) => {
             for part in parts {

@@ -71,7 +71,7 @@ impl CorrectnessPass {
         }
     }
 
-    /// Says which ranks are in calls of one-sided communication that wait for others, as whom these wait for is not followed.
+    /// Says which ranks are in calls of one-sided communication of which is not known whom they wait for.
     fn note_one_sided_waits(&mut self) {
         let mut by_function: BTreeMap<String, RankSet> = BTreeMap::new();
         for (&rank, end) in &self.ends {
@@ -82,10 +82,12 @@ impl CorrectnessPass {
                 by_function.entry(name.to_owned()).or_default().insert(rank);
             }
         }
+        let why = self.unseen.get(&UnseenCalls::OneSided);
+        let why = why.map_or(String::new(), |why| format!(", as {why}"));
         for (function, ranks) in by_function {
             let ranks = ranks_in_words(&ranks.to_string());
             self.note_unchecked(format!(
-                "whom {ranks} waited for in {function}: taken for able to go on, so a deadlock of one-sided communication is not found"
+                "whom {ranks} waited for in {function}{why}: taken for able to go on, so a deadlock of one-sided communication is not found"
             ));
         }
     }
@@ -97,6 +99,10 @@ impl CorrectnessPass {
             return;
         }
         for (calls, why) in self.unseen.clone() {
+            if calls == UnseenCalls::OneSided {
+                // Those are told by function.
+                continue;
+            }
             self.note_unchecked(format!(
                 "deadlock by {}: ranks that wait for them are taken for able to go on, as {why}",
                 calls.name()
@@ -225,7 +231,11 @@ impl CorrectnessPass {
                     false => Vec::new(),
                 },
             );
-        if !self.unseen.is_empty() {
+        if self
+            .unseen
+            .keys()
+            .any(|&calls| calls != UnseenCalls::OneSided)
+        {
             // Nobody knows whether what these wait for has come.
             met.clear();
         }

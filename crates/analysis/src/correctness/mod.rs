@@ -14,6 +14,7 @@ mod failed;
 mod findings;
 mod left;
 mod message;
+mod one_sided;
 mod pass;
 mod posted;
 mod process;
@@ -23,9 +24,10 @@ mod unfinished;
 
 pub use call::{
     AskedMessage, AskedTag, Call, CallPlace, CommKey, CompletedOperation, ExchangedBytes,
-    FunctionKey, ObjectKind, Peer, ReceivedStatus, Signature, UnfinishedCall,
+    FunctionKey, GroupKey, ObjectKind, Peer, ReceivedStatus, Signature, UnfinishedCall, WindowCall,
 };
 pub use deadlock::{OutsideCalls, WaitsFor};
+pub use one_sided::WindowWait;
 pub use pass::{Check, CorrectnessPass};
 pub use process::ProcessState;
 pub use report::{

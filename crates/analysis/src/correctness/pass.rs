@@ -1,11 +1,12 @@
 //! The checks of a run: what they know of its communicators, and what they have seen.
 
-use super::call::{CallPlace, CommKey, FunctionKey, ObjectKind};
+use super::call::{CallPlace, CommKey, FunctionKey, GroupKey, ObjectKind, WindowCall};
 use super::collective::{Arrival, CollectiveMatcher, OperationNumber};
 use super::deadlock::{OutsideCalls, RankEnd, WaitsFor};
 use super::failed::Failures;
 use super::left::LeftObjects;
 use super::message::MessageMatcher;
+use super::one_sided::{OneSidedState, WindowCaller};
 use super::posted::{PostedReceive, PostedReceives};
 use super::role;
 use std::collections::{BTreeMap, HashMap};
@@ -44,6 +45,7 @@ pub struct CorrectnessPass {
     pub(super) shared: HashMap<(ObjectKind, CommKey, u32), CommKey>,
     pub(super) collectives: CollectiveMatcher,
     pub(super) messages: MessageMatcher,
+    pub(super) one_sided: OneSidedState,
     /// Receives in which processes ended.
     pub(super) ended_receives: Vec<(CallPlace, PostedReceive)>,
     /// By class of the error.
@@ -96,6 +98,8 @@ pub(super) enum UnseenCalls {
     Messages,
     /// Collective calls.
     Collectives,
+    /// Calls that synchronise one-sided communication, and those that make windows or groups.
+    OneSided,
 }
 
 impl UnseenCalls {
@@ -104,6 +108,7 @@ impl UnseenCalls {
         match self {
             UnseenCalls::Messages => "messages",
             UnseenCalls::Collectives => "collective calls",
+            UnseenCalls::OneSided => "one-sided communication",
         }
     }
 }
@@ -177,6 +182,32 @@ impl CorrectnessPass {
         key
     }
 
+    /// A group of these ranks in MPI_COMM_WORLD.
+    pub fn define_group(&mut self, ranks: &[u32]) -> GroupKey {
+        self.one_sided.define_group(ranks)
+    }
+
+    /// A rank and its call of the function `name` on a window; `None` if the target is not known.
+    pub(super) fn window_caller<'n>(
+        &self,
+        window: CommKey,
+        rank: u32,
+        name: &'n str,
+        call: WindowCall,
+    ) -> Option<WindowCaller<'n>> {
+        let target = match call.target {
+            Some(target) => Some(self.partner(window, target)?),
+            None => None,
+        };
+        Some(WindowCaller {
+            window,
+            rank,
+            function: name,
+            call,
+            target,
+        })
+    }
+
     /// What is not checked at all, and why.
     pub fn leave_out(&mut self, check: Check, why: &str) {
         self.unchecked
@@ -192,6 +223,12 @@ impl CorrectnessPass {
         for calls in [UnseenCalls::Messages, UnseenCalls::Collectives] {
             self.leave_unseen(calls, why);
         }
+        self.leave_out_windows(why);
+    }
+
+    /// Nobody knows who waits for whom in one-sided communication, and why.
+    pub fn leave_out_windows(&mut self, why: &str) {
+        self.leave_unseen(UnseenCalls::OneSided, why);
     }
 
     /// Some calls of a kind have no record, and why.
@@ -221,6 +258,15 @@ impl CorrectnessPass {
                 self.leave_out(check, &why);
                 self.leave_unseen(calls, &why);
             }
+        }
+        let mut owned = function.creates.iter().copied().chain(function.frees);
+        let has_group = owned.any(|at| function.params[at].kind == Kind::Group);
+        let is_on_window = matches!(
+            function.class,
+            Class::RmaSync | Class::WinCreate | Class::WinFree
+        );
+        if makes_communicator || has_group || is_on_window {
+            self.leave_out_windows(&why);
         }
         self.leave_out_objects(function, &why);
     }

@@ -148,6 +148,12 @@ impl ProcessState {
             }
         }
         self.complete(call, pass);
+        if let Some(said) = call.window
+            && let Some(window) = self.shared_on(call.on)
+            && let Some(caller) = pass.window_caller(window, self.rank, &call.function.name, said)
+        {
+            pass.one_sided.take(caller);
+        }
         if let Some(request) = call.cancels {
             let cancel = |operation: &mut Operation| operation.is_cancelled = true;
             self.requests.change(request, request_call(call), cancel);
@@ -307,6 +313,11 @@ impl ProcessState {
         Some(operation)
     }
 
+    /// Communicator that stands for a file or window.
+    pub(super) fn shared_on(&self, on: Option<(ObjectKind, u64)>) -> Option<CommKey> {
+        self.shared.get(&on?).copied()
+    }
+
     /// Communicator on which a call comes together with those of other ranks.
     pub(super) fn comes_on(
         &self,
@@ -316,7 +327,7 @@ impl ProcessState {
     ) -> Option<CommKey> {
         match comes_together_on(function)? {
             CollectiveOn::Communicator => comm,
-            CollectiveOn::Object => self.shared.get(&on?).copied(),
+            CollectiveOn::Object => self.shared_on(on),
         }
     }
 

@@ -3,7 +3,8 @@
 use super::call::{AskedMessage, CallPlace, FunctionKey, Peer, UnfinishedCall};
 use super::collective::{Arrival, OperationNumber};
 use super::deadlock::WaitsFor;
-use super::pass::CorrectnessPass;
+use super::one_sided::WindowPartners;
+use super::pass::{CorrectnessPass, UnseenCalls};
 use super::posted::PostedReceive;
 use super::process::{self, ProbedMessage, ProcessState, is_buffered};
 use super::role::waits_for_other_side;
@@ -96,6 +97,9 @@ impl CorrectnessPass {
                 both_ways(send, receive)
             }
             Class::Complete => self.wait_of_requests(process, function, unfinished),
+            Class::RmaSync if unfinished.window.is_some() => {
+                self.wait_on_window(process, function, unfinished)
+            }
             _ => {
                 let comm = process.comes_on(function, unfinished.comm, unfinished.on);
                 let arrival = Arrival {
@@ -108,6 +112,33 @@ impl CorrectnessPass {
                     None => WaitsFor::Unknown,
                 }
             }
+        }
+    }
+
+    /// What a running call of one-sided communication waits for.
+    fn wait_on_window(
+        &self,
+        process: &ProcessState,
+        function: &Function,
+        unfinished: &UnfinishedCall,
+    ) -> WaitsFor {
+        if self.unseen.contains_key(&UnseenCalls::OneSided) {
+            return WaitsFor::Unknown;
+        }
+        let window = process.shared_on(unfinished.on);
+        let Some((window, said)) = window.zip(unfinished.window) else {
+            return WaitsFor::Unknown;
+        };
+        let caller = self.window_caller(window, process.rank(), &function.name, said);
+        match caller.and_then(|caller| self.one_sided.partners(caller)) {
+            None => WaitsFor::Unknown,
+            Some((_, partners)) if partners == WindowPartners::default() => WaitsFor::Nobody,
+            Some((wait, WindowPartners { all, any })) => WaitsFor::Window {
+                window,
+                wait,
+                all,
+                any,
+            },
         }
     }
 

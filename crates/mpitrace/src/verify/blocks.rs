@@ -1,14 +1,17 @@
 //! The calls of a run as its block files have them, of a run that goes on too.
 
-use super::calls::{Reader, read_call};
+use super::calls::{Reader, in_world, read_call};
 use super::failed_writes::FailedWrites;
 use super::missing::say_what_is_missing;
 use super::polls::{self, LatestPolls};
+use super::window_groups::WindowGroups;
 use crate::block_files::groups::RunFiles;
 use crate::block_files::source::BlockFileInput;
+use crate::terminal::units::counted;
 use analysis::correctness::{
     AskedMessage, CallPlace, CommKey, CorrectnessPass, CorrectnessReport, FunctionKey, ObjectKind,
-    OutsideCalls, ProcessState, Signature, UnfinishedCall, WaitsFor, lines_of_ends,
+    OutsideCalls, ProcessState, Signature, UnfinishedCall, WaitsFor, WindowCall, end_in_words,
+    lines_of_ends,
 };
 use blockfile::define::{Definition, matching_only_call};
 use blockfile::file::OpenArguments;
@@ -71,6 +74,7 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
                 state: ProcessState::new(source.info.rank as u32),
                 polls: LatestPolls::default(),
                 failed_writes: FailedWrites::default(),
+                groups: WindowGroups::default(),
                 functions: &functions,
             }
         })
@@ -92,10 +96,35 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
         walk.end(&mut pass);
     }
     polls::note(&mut pass, asking(&walks));
-    let ends = ends(&walks);
+    let mut ends = ends(&walks);
+    ends.extend(ends_without_rank(group, table));
     let mut report = pass.finish();
     report.ends = ends;
     report
+}
+
+/// What processes are in, or ended in, whose ranks are not known as MPI_Init had not returned: a line for all that are alike.
+fn ends_without_rank(group: &RunFiles<'_>, table: &Table) -> Vec<String> {
+    let mut by_end: BTreeMap<String, u64> = BTreeMap::new();
+    let unranked = group.sources.iter().filter(|source| source.info.rank < 0);
+    for source in unranked {
+        let threads = source.file.threads().iter();
+        let open = threads.filter_map(|thread| source.open_call(thread));
+        let names: Vec<&str> = open
+            .filter_map(|open| table.functions.get(usize::from(open.function)))
+            .map(|function| function.name.as_str())
+            .collect();
+        let end = match (source.running, names.is_empty()) {
+            (true, true) => "running outside of MPI calls".to_owned(),
+            (true, false) => format!("running in {}", names.join(", ")),
+            (false, _) => end_in_words(&names),
+        };
+        *by_end.entry(end).or_default() += 1;
+    }
+    let lines = by_end.into_iter();
+    lines
+        .map(|(end, count)| format!("{} without a rank yet: {end}", counted(count, "process")))
+        .collect()
 }
 
 /// Ranks that have not come to MPI_Finalize and ask again and again, by function.
@@ -207,6 +236,7 @@ struct ProcessWalk<'a, 'f> {
     state: ProcessState,
     polls: LatestPolls<'a>,
     failed_writes: FailedWrites,
+    groups: WindowGroups,
     functions: &'a [FunctionKey],
 }
 
@@ -222,6 +252,7 @@ impl<'a> ProcessWalk<'a, '_> {
             library: &self.library,
             handles: &self.handles,
             keys: &self.keys,
+            groups: &self.groups,
             functions: self.functions,
         }
     }
@@ -259,6 +290,13 @@ impl<'a> ProcessWalk<'a, '_> {
                     pass.write_failed(place, error);
                 }
             }
+            let number = usize::from(record.function);
+            if let (Some(function), Some(plan)) =
+                (self.table.functions.get(number), self.plans.get(number))
+            {
+                let comms = (&self.handles, self.scan);
+                self.groups.take(thread, function, plan, &record, comms);
+            }
             // Its arguments may stand in the timeline, which must not go on meanwhile.
             if let Some(call) = read_call(&record, thread, &self.reader(), pass) {
                 self.state.take(&call, pass);
@@ -295,6 +333,7 @@ impl<'a> ProcessWalk<'a, '_> {
                 }
             }
             Some(definition @ Definition::Type(_)) => self.library.define(&definition),
+            Some(Definition::Group(members)) => self.groups.tell(thread, members),
             _ => {}
         }
         Some(time)
@@ -332,7 +371,8 @@ impl<'a> ProcessWalk<'a, '_> {
                 start: self.seconds(open.start),
             };
             let arguments = thread.open_arguments();
-            let unfinished = arguments.and_then(|arguments| self.unfinished(function, &arguments));
+            let unfinished =
+                arguments.and_then(|arguments| self.unfinished(function, &arguments, pass));
             let receives = function.class != Class::Probe;
             if let Some(unfinished) = unfinished.filter(|_| receives && !self.source.running) {
                 pass.ended_in(&self.state, place, &unfinished);
@@ -357,9 +397,28 @@ impl<'a> ProcessWalk<'a, '_> {
     }
 
     /// What is known of a running call; `None` if nothing was told.
-    fn unfinished(&self, function: &Function, open: &OpenArguments) -> Option<UnfinishedCall> {
-        let wait = function.waits()?;
+    fn unfinished(
+        &self,
+        function: &Function,
+        open: &OpenArguments,
+        pass: &mut CorrectnessPass,
+    ) -> Option<UnfinishedCall> {
         let reader = self.reader();
+        if let Some(wait) = function.waits_on_window() {
+            let window = Some(open.comm).filter(|&window| open.tells_window && window != 0)?;
+            let group = wait.group.and_then(|_| self.groups.of(open.requests[0]));
+            let lock = wait.lock_type.map(|_| i64::from(open.tag));
+            return Some(UnfinishedCall {
+                on: Some((ObjectKind::Window, window)),
+                window: Some(WindowCall {
+                    target: wait.target.map(|_| open.dest),
+                    is_exclusive: reader.is_exclusive(lock),
+                    group: group.map(|members| pass.define_group(&in_world(members))),
+                }),
+                ..UnfinishedCall::default()
+            });
+        }
+        let wait = function.waits()?;
         if wait.requests.is_some() {
             let count = Some(open.request_count).filter(|&count| count > 0)?;
             let known = (count as usize).min(OPEN_REQUESTS);

@@ -1,9 +1,10 @@
 //! A call as a record of a block file has it.
 
 use super::exchanged_bytes::{exchanged_bytes, scattered_bytes};
+use super::window_groups::WindowGroups;
 use analysis::correctness::{
     AskedMessage, Call, CallPlace, CommKey, CompletedOperation, CorrectnessPass, FunctionKey,
-    ObjectKind, Peer, ReceivedStatus,
+    ObjectKind, Peer, ReceivedStatus, WindowCall,
 };
 use blockfile::args::ArgValue;
 use blockfile::encode::MpiStatus;
@@ -25,6 +26,7 @@ pub(super) struct Reader<'r, 't> {
     pub library: &'r Library,
     pub handles: &'r CommHandles,
     pub keys: &'r [CommKey],
+    pub groups: &'r WindowGroups,
     pub functions: &'r [FunctionKey],
 }
 
@@ -57,6 +59,11 @@ impl<'r, 't> Reader<'r, 't> {
             return Peer::Anybody;
         }
         i32::try_from(rank).map_or(Peer::Nobody, Peer::Rank)
+    }
+
+    /// Whether a type of locks is that of exclusive ones.
+    pub(super) fn is_exclusive(&self, lock_type: Option<i64>) -> bool {
+        lock_type.is_some() && lock_type == self.library.constant("MPI_LOCK_EXCLUSIVE")
     }
 
     pub(super) fn tag(&self, tag: i64) -> Option<i32> {
@@ -119,6 +126,7 @@ pub(super) fn read_call<'t>(
         _ => {}
     }
     add_objects(&mut call, record, plan, reader);
+    call.window = window_call(function, record, plan, reader, pass);
     add_signature(&mut call, record, plan, reader, pass);
     Some(call)
 }
@@ -252,6 +260,40 @@ fn add_objects(
     };
     let of = |kind| Some((ObjectKind::of(kind)?, handle(on(kind)?)?));
     call.on = of(Kind::File).or_else(|| of(Kind::Win));
+}
+
+/// What a call of one-sided communication says besides the window; `None` for others, and for one that has not worked.
+fn window_call(
+    function: &Function,
+    record: &Record<'_>,
+    plan: &FunctionPlan<'_>,
+    reader: &Reader<'_, '_>,
+    pass: &mut CorrectnessPass,
+) -> Option<WindowCall> {
+    let is_on_window = matches!(
+        function.class,
+        Class::Rma | Class::RmaRequest | Class::RmaSync
+    );
+    let int = |kind| plan.int(record.payload, function.first(kind)?);
+    // MPI_Win_test may have found nothing.
+    let has_worked = record.code == 0 && int(Kind::Logical) != Some(0);
+    if !is_on_window || !has_worked {
+        return None;
+    }
+    let group = function.first(Kind::Group);
+    let group = group.and_then(|at| plan.handle(record.payload, at));
+    let members = group.and_then(|group| reader.groups.of(group));
+    Some(WindowCall {
+        target: int(Kind::Target).and_then(|target| i32::try_from(target).ok()),
+        is_exclusive: reader.is_exclusive(int(Kind::LockType)),
+        group: members.map(|members| pass.define_group(&in_world(members))),
+    })
+}
+
+/// Those of these ranks that are in MPI_COMM_WORLD.
+pub(super) fn in_world(members: &[i32]) -> Vec<u32> {
+    let ranks = members.iter().copied();
+    ranks.filter_map(|rank| u32::try_from(rank).ok()).collect()
 }
 
 /// Adds what has to fit the calls of other ranks.

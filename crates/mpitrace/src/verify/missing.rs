@@ -18,6 +18,7 @@ pub(super) fn say_what_is_missing(
         let why = format!("there is no block file of rank {missing}");
         pass.leave_out(Check::Collectives, &why);
         pass.leave_out(Check::Messages, &why);
+        pass.leave_out_windows(&why);
     }
     if scans
         .iter()

@@ -9,6 +9,7 @@ mod failed_writes;
 mod missing;
 mod polls;
 mod text;
+mod window_groups;
 
 use crate::block_files::found;
 use crate::block_files::groups;

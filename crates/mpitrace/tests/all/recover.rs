@@ -631,6 +631,10 @@ fn a_process_that_died_in_mpi_init_is_told_of() {
         ..KILLED
     };
     let path = folder.write("a.blocks", &file(&b, &end));
+    let verified = folder.succeeds(&["verify", "."]);
+    let told =
+        "\nDid not come to MPI_Finalize\n  1 process without a rank yet: ended in MPI_Init\n";
+    assert!(verified.contains(told), "{verified}");
     let printed = folder.succeeds(&["recover", "--remove", "."]);
     assert_eq!(
         printed,

@@ -5,6 +5,7 @@ mod counted_only;
 mod ended_receives;
 mod intercommunicators;
 mod nobody;
+mod one_sided;
 mod probed;
 mod requests_at_end;
 mod unknown;

@@ -63,3 +63,27 @@ fn those_that_are_stuck_are_told_once() {
     assert_eq!(kinds(&report), [FindingKind::Deadlock]);
     assert!(report.waits.is_empty());
 }
+
+/// Where the ranks have made different calls, all have come and nobody goes on.
+#[test]
+fn a_rank_in_a_call_that_the_others_do_not_make_needs_more_than_ranks() {
+    let table = wrappers::table().expect("the table");
+    for (names, is_over) in [
+        (["MPI_Barrier", "MPI_Barrier"], true),
+        (["MPI_Barrier", "MPI_Allreduce"], false),
+    ] {
+        let mut run = Run::new(table, 2);
+        for (rank, name) in (0..).zip(names) {
+            let unfinished = UnfinishedCall {
+                comm: Some(run.world),
+                ..UnfinishedCall::default()
+            };
+            run.hang(rank, name, unfinished);
+        }
+        let report = run.pass.finish();
+        let met = report.waits.iter();
+        let met = met.filter(|wait| wait.contains("needs no other rank"));
+        assert_eq!(met.count() > 0, is_over, "{report:#?}");
+        assert_eq!(kinds(&report).is_empty(), is_over);
+    }
+}
