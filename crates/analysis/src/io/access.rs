@@ -108,6 +108,8 @@ pub struct AccessTotals {
     pub asked: u64,
     /// Bytes of theirs that transfers moved; larger than `asked` where it is not known which of several served them.
     pub carried: u64,
+    /// Bytes that calls asked for, whose places in the file are known, and that no operation moved; those that failed left out.
+    pub missing: u64,
     /// Bytes of sieving holes that were read during the accesses: no call had asked for them.
     pub hole_bytes_read: u64,
     /// Bytes of sieving holes that were written during the accesses: no call had asked for them.
@@ -143,9 +145,10 @@ impl AccessTotals {
         self.carried.saturating_add(hole_bytes)
     }
 
-    /// Bytes moved for each byte asked for; `None` if none was.
+    /// Bytes moved for each byte asked for; `None` if none was, or if no operation is known that has to do with the calls.
     pub fn amplification(&self) -> Option<f64> {
-        (self.asked > 0).then(|| self.moved() as f64 / self.asked as f64)
+        let is_known = self.asked > 0 && (self.caused.causing > 0 || self.moved() > 0);
+        is_known.then(|| self.moved() as f64 / self.asked as f64)
     }
 }
 

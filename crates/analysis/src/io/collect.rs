@@ -361,6 +361,11 @@ fn add(row: &mut AccessTotals, made: &DataAccessCall, open: &OpenAccess) {
     } else {
         row.asked = row.asked.saturating_add(made.bytes);
         row.sizes.add(made.bytes);
+        // Where the pieces of a call are not known, what it got of an operation is an estimate.
+        if made.pieces > 0 || open.caused.is_empty() {
+            let missing = made.bytes.saturating_sub(open.carried);
+            row.missing = row.missing.saturating_add(missing);
+        }
     }
     row.carried = row.carried.saturating_add(open.carried);
     row.hole_bytes_read = row.hole_bytes_read.saturating_add(open.hole_bytes_read);

@@ -20,6 +20,11 @@ use wrappers::Phase;
 const NOT_TOLD: &str = "which operations carried the data of a call; the SLOG2 file that the recorder writes does, and block files do; \
                         mpitrace report --by file shows what calls on files took";
 
+/// Why a trace of calls that access data may lack what other traces tell of them.
+const WHY_NOT: &str = "which operations carried the data of a call: file operations were not recorded (posix off), the calls failed as the file \
+                       could not be opened, a filter left the rest out, or the trace was made of one of another format. The SLOG2 file that the \
+                       recorder writes with posix mpiio tells it, and block files do; mpitrace report --by file shows what calls on files took";
+
 /// The attribution records of a trace, to be gone through as often as needed.
 pub struct AttributionInput {
     trace: TraceInput,
@@ -56,7 +61,7 @@ impl AttributionInput {
         match accesses.map(|(_, sum)| sum.calls).sum::<u64>() {
             0 => Ok(()),
             calls => Err(Failure::Data(format!(
-                "{}: of {} to data in files the trace does not tell {NOT_TOLD}",
+                "{}: of {} to data in files the trace does not tell {WHY_NOT}",
                 self.trace.name().display(),
                 counted(calls, "access"),
             ))),

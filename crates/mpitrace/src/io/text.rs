@@ -115,9 +115,9 @@ fn in_few_numbers(out: &mut ReportText, report: &IoReport) {
         let one = |c: &Common| {
             let sign = if c.bytes < 0 { "-" } else { "" };
             format!(
-                "{sign}{} ({} times)",
+                "{sign}{} ({})",
                 bytes(c.bytes.unsigned_abs()),
-                c.count
+                counted(c.count, "time")
             )
         };
         list.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -237,6 +237,8 @@ fn accesses(out: &mut ReportText, report: &IoReport) {
         ));
     }
 
+    missing(out, report);
+
     out.head("Operations per call");
     out.table(&indented(&IoTable::PerCall.table(report)));
 
@@ -265,6 +267,44 @@ fn accesses(out: &mut ReportText, report: &IoReport) {
     if !transfers.rows.is_empty() {
         out.line("\nTransfers of ranks by bytes moved:");
         out.table(&transfers);
+    }
+}
+
+/// Bytes that calls asked for and no operation moved, and why that can be.
+fn missing(out: &mut ReportText, report: &IoReport) {
+    let of_ranks = report.kinds.iter().filter(|(key, _)| key.is_of_rank());
+    let unasked = of_ranks.map(|(_, row)| (row.unasked, row.unasked_bytes));
+    let (unasked, unasked_bytes) = unasked.fold((0, 0_u64), |(n, sum), (count, bytes)| {
+        (n + count, sum.saturating_add(bytes))
+    });
+    if unasked > 0 {
+        out.wrapped(
+            "",
+            &format!(
+                "{} of {}: nobody asked for the result, so that 0 B count as moved.",
+                counted(unasked, "asynchronous write"),
+                bytes(unasked_bytes)
+            ),
+        );
+    }
+    // What came too late for its call is told of below.
+    if report.late > 0 {
+        return;
+    }
+    let written = report.writes.missing.saturating_sub(unasked_bytes);
+    if written > 0 {
+        out.wrapped("", &format!(
+            "No operation of this trace moved {} of the bytes asked to be written: filters left out operations or the ranks that moved them, \
+             or the library moves them in a way that is not seen.",
+            bytes(written)
+        ));
+    }
+    if report.reads.missing > 0 {
+        out.wrapped("", &format!(
+            "No operation of this trace moved {} of the bytes asked to be read: the file ends before them, filters left out operations or the \
+             ranks that moved them, or the library moves them in a way that is not seen.",
+            bytes(report.reads.missing)
+        ));
     }
 }
 
@@ -608,7 +648,8 @@ fn exactness(out: &mut ReportText, report: &IoReport, totals: Option<&Attributio
                  that asked for these bytes are not in the trace."
             }
             false => {
-                "unknown: the calls that asked for these bytes are not in the trace: filters left them out, or their records are missing."
+                "unknown: the calls that asked for these bytes are not in the trace: filters left them out, or their records are missing. Or \
+                 MPI_File_preallocate moved them, which is no data access."
             }
         };
         out.wrapped("", reason);
@@ -627,5 +668,5 @@ fn exactness(out: &mut ReportText, report: &IoReport, totals: Option<&Attributio
             report.late
         ));
     }
-    out.wrapped("", "Not seen: stores into mapped files (mmap), io_uring, static programs, stdio buffers; what other programs do on the same device. Read-ahead counts for the call that triggered it.");
+    out.wrapped("", "Not seen: stores into mapped files (mmap), io_uring, splice, static programs, stdio buffers; what other programs do on the same device. Read-ahead counts for the call that triggered it.");
 }

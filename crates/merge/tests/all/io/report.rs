@@ -75,6 +75,37 @@ fn files_that_are_only_removed_were_not_opened() {
     assert_eq!((own.written.calls, own.written.bytes, own.files), (1, 9, 1));
 }
 
+/// In a trace without the rank that moved its data, a write has not moved nothing: nobody knows what it moved.
+#[test]
+fn what_others_moved_is_missing_without_them() {
+    let mut story = two_phase();
+    story.facts.retain(|fact| match fact {
+        AttributionRecord::Call(call) => call.place.lane.actor == Actor::Rank(1),
+        AttributionRecord::File(_) => true,
+        _ => false,
+    });
+    let found = report(&story.facts, IoReportOptions::default()).writes;
+    assert_eq!((found.calls, found.asked, found.missing), (1, 100, 100));
+    assert_eq!(found.amplification(), None);
+    let whole = report(&two_phase().facts, IoReportOptions::default()).writes;
+    assert_eq!((whole.asked, whole.missing), (200, 0));
+}
+
+#[test]
+fn results_that_nobody_asked_for_are_counted() {
+    let mut story = Story::new();
+    story.call(0, 1, "MPI_File_iwrite_at", (0, 10), 100);
+    let rank = Actor::Rank(0);
+    let operation = story.operation(rank, op::AIO_WRITE, Some(id(0, 1)), (1, 90), (0, 100));
+    (operation.outstanding, operation.record.result) = (true, 0);
+    let found = report(&story.facts, IoReportOptions::default());
+    let row = &found.kinds[&key(OperationOwner::Rank, op::AIO_WRITE)];
+    assert_eq!((row.unasked, row.unasked_bytes, row.short), (1, 100, 0));
+    // The call's pieces are not known, and an operation belongs to it.
+    assert_eq!(found.writes.missing, 0);
+    assert_eq!(found.writes.amplification(), Some(0.0));
+}
+
 /// A filter that is asked after the call leaves the call out and keeps its operations.
 #[test]
 fn transfers_of_calls_that_are_not_recorded_are_unknown() {
