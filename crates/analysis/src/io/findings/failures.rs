@@ -1,7 +1,7 @@
 //! Calls and operations that failed, and operations that moved less than they were to.
 
 use super::{Evidence, IoFinding, Sureness};
-use crate::io::kinds::{Doing, KindKey};
+use crate::io::kinds::{Doing, KindKey, KindRow};
 
 /// Whether operations of this kind move bytes to a file, be it one of MPI-IO or another one.
 fn is_write(key: &KindKey) -> bool {
@@ -15,9 +15,11 @@ impl Evidence<'_> {
         // To open or remove what is not there is how libraries find out about it.
         let serious =
             |key: &KindKey| is_write(key) || !matches!(key.doing(), Doing::Open | Doing::Other);
+        // A lock that somebody else has is asked for again.
+        let failures = |row: &KindRow| row.failed.saturating_sub(row.refused_locks);
         let failed: Vec<_> = rows
             .clone()
-            .filter(|(key, row)| row.failed > 0 && serious(key))
+            .filter(|(key, row)| failures(row) > 0 && serious(key))
             .collect();
         let calls = self
             .report
@@ -31,7 +33,7 @@ impl Evidence<'_> {
                 .map(|(count, name)| format!("{count} x {name}"));
             let kinds = failed.iter().map(|(key, row)| {
                 let name = key.describe().map_or("operation", |kind| kind.name);
-                format!("{} x {name}", row.failed)
+                format!("{} x {name}", failures(row))
             });
             let names = [of_calls.collect::<Vec<_>>(), kinds.collect()];
             let sentences = ["Calls", "Operations"].into_iter().zip(&names);
@@ -39,7 +41,7 @@ impl Evidence<'_> {
                 .filter(|(_, names)| !names.is_empty())
                 .map(|(what, names)| format!("{what} failed: {}.", names.join(", ")))
                 .collect();
-            let operations = failed.iter().map(|(_, row)| row.failed).sum();
+            let operations = failed.iter().map(|(_, row)| failures(row)).sum();
             let calls = calls.iter().map(|(count, _)| count).sum();
             let finding = IoFinding::new("failed", Sureness::Sure, 0, text.join(" "));
             found.push(finding.with(&[("operations", operations), ("calls", calls)]));

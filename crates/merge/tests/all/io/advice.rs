@@ -387,3 +387,28 @@ fn what_failed_was_not_written_by_several() {
     assert!(found([false, false]));
     assert!(!found([true, true]) && !found([true, false]));
 }
+
+/// A lock that somebody else has is no fault: fcntl(F_SETLK) tells so by EAGAIN or EACCES, flock by EWOULDBLOCK. Others are.
+#[test]
+fn locks_that_others_have_do_not_fail() {
+    let failed = |kind: u16, error: i32| {
+        let mut story = Story::new();
+        story.operation(Actor::Rank(0), kind, Some(id(0, 1)), (0, 10), (0, 1));
+        let one = story.operation(Actor::Rank(0), kind, Some(id(0, 2)), (20, 30), (0, 1));
+        one.error = error;
+        told(&story, &RunFacts::default(), "failed").and_then(|found| found.figure("operations"))
+    };
+    for kind in [op::FCNTL_LOCK, op::FLOCK] {
+        assert_eq!(failed(kind, libc_errors::EAGAIN), None);
+        assert_eq!(failed(kind, libc_errors::EACCES), None);
+        assert_eq!(failed(kind, libc_errors::ENOLCK), Some(1));
+    }
+    assert_eq!(failed(op::PREAD, libc_errors::EAGAIN), Some(1));
+}
+
+/// Numbers of errors on Linux.
+mod libc_errors {
+    pub const EAGAIN: i32 = 11;
+    pub const EACCES: i32 = 13;
+    pub const ENOLCK: i32 = 37;
+}
