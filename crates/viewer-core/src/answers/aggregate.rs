@@ -1,6 +1,7 @@
 //! `aggregate`: sums, means and extremes over the drawables that a search takes, in a table whose lines are searches themselves.
 
 use serde::Serialize;
+use std::collections::BTreeSet;
 use trace_formats::slog2::Topology;
 use trace_model::lane_of;
 
@@ -26,6 +27,8 @@ use crate::trace::scan::ReadBudget;
 
 /// Lines of the table at most.
 const MAX_LINES: usize = 1000;
+/// Categories at most that the search of a line leaves out by their names.
+const MAX_LEFT_OUT: usize = 24;
 
 /// Answer to `aggregate`.
 #[derive(Debug, Serialize)]
@@ -105,6 +108,8 @@ impl Viewer<'_> {
             AggregateFunction::Min => value(a).total_cmp(&value(b)),
             _ => value(b).total_cmp(&value(a)),
         });
+        let sums_bytes = wanted.value == AggregatedValue::Bytes;
+        let without_repeats = sums_bytes.then(|| self.without_repeats(&plan)).flatten();
         let lines = groups
             .iter()
             .take(MAX_LINES)
@@ -115,7 +120,7 @@ impl Viewer<'_> {
                 sum: tally.sum,
                 min: tally.min,
                 max: tally.max,
-                query: self.group_search(&wanted, &plan, keys, tally),
+                query: self.group_search(&wanted, &plan, keys, tally, without_repeats.as_deref()),
             });
         let answer = AggregateAnswer {
             function: wanted.function.name(),
@@ -198,29 +203,24 @@ impl Viewer<'_> {
         (self.trees().first().and_then(label)).unwrap_or_else(|| format!("line {}", found.id))
     }
 
-    /// The search for the drawables of a group.
+    /// The search for the drawables of a group; `without_repeats` are the conditions of [`Viewer::without_repeats`].
     fn group_search(
         &self,
         wanted: &AggregateQuery,
         plan: &SearchPlan,
         keys: &[GroupKey],
         tally: &AggregateTally,
+        without_repeats: Option<&[String]>,
     ) -> Option<String> {
         let has_arrows = plan.takes_topology(self.trace(), Topology::Arrow);
         let own = keys.iter().zip(&wanted.by);
         let own = own.map(|(key, by)| self.key_search(key, by.name(), has_arrows));
-        let own = own.collect::<Option<Vec<String>>>()?.join(" ");
+        let mut own = own.collect::<Option<Vec<String>>>()?;
         let tells_kind = |key: &GroupKey| matches!(key, GroupKey::Kind(_) | GroupKey::Peers(..));
         if wanted.value == AggregatedValue::Bytes && !keys.iter().any(tells_kind) {
-            // No search tells calls and messages from what repeats their bytes.
-            let mut kinds = self.trace().kinds().iter();
-            let repeats = |kind: &DrawableKind| has_key(kind, "bytes") && !counts_bytes(kind);
-            if kinds
-                .any(|kind| repeats(kind) && plan.takes_category(self.trace(), kind.category.index))
-            {
-                return None;
-            }
+            own.extend_from_slice(without_repeats?);
         }
+        let own = own.join(" ");
         // Those without the value are not in the sum.
         let valued = match &wanted.value {
             AggregatedValue::Duration => String::new(),
@@ -241,6 +241,28 @@ impl Viewer<'_> {
             .ok()
             .filter(|terms| texts.all(|(_, by)| is_text(terms, by.name())))
             .map(|_| search)
+    }
+
+    /// The conditions that leave out what repeats the bytes of calls and messages, by its names; `None` where these are too many, or calls have them, too.
+    fn without_repeats(&self, plan: &SearchPlan) -> Option<Vec<String>> {
+        let taken = |kind: &&DrawableKind| {
+            has_key(kind, "bytes") && plan.takes_category(self.trace(), kind.category.index)
+        };
+        let kinds = self.trace().kinds().iter().filter(taken);
+        let (counted, repeating): (Vec<_>, Vec<_>) = kinds.partition(|kind| counts_bytes(kind));
+        let name = |kind: &&DrawableKind| kind.name.clone();
+        let names: BTreeSet<String> = repeating.iter().map(name).collect();
+        let in_other_case = |kind: &&DrawableKind| {
+            let same = |name: &String| name.to_lowercase() == kind.name.to_lowercase();
+            names.iter().any(same)
+        };
+        if counted.iter().any(in_other_case) || names.len() > MAX_LEFT_OUT || names.contains("") {
+            return None;
+        }
+        let conditions = names
+            .iter()
+            .map(|name| format!("!category:{}", quoted(name)));
+        Some(conditions.collect())
     }
 
     /// The search for drawables with this key, of those that are told apart by `name`; where there may be arrows.

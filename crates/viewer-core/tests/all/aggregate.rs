@@ -447,6 +447,22 @@ fn bytes_are_those_of_messages_calls_and_operations() {
             .map(|(label, (count, sum, ..))| (label, count, sum));
         sums.collect::<Vec<_>>()
     };
+    // Lines are searches for just what is summed, without what repeats it.
+    for (text, count) in [
+        ("sum bytes by rank", 3),
+        ("sum bytes by rank where class:io", 1),
+        ("max bytes by rank where is:arrow", 1),
+    ] {
+        let answer = ask(&viewer, "aggregate", "a", text).unwrap();
+        let query = answer["lines"][0]["query"].as_str().expect(text);
+        let hits = ask(&viewer, "hits", "q", query).unwrap();
+        assert_eq!(hits["count"], count, "{text}: {query}");
+    }
+    let by_class = ask(&viewer, "aggregate", "a", "sum bytes by class").unwrap();
+    for line in by_class["lines"].as_array().unwrap() {
+        let hits = ask(&viewer, "hits", "q", line["query"].as_str().unwrap()).unwrap();
+        assert_eq!(hits["count"], 1, "{line}");
+    }
     let one = |label: &str, count, sum| vec![(label.to_owned(), count, sum)];
     assert_eq!(
         sums("sum bytes by peer where is:arrow"),
