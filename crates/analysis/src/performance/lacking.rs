@@ -203,6 +203,11 @@ impl Lacking {
         has(Lack::Arguments) || (has(Lack::Sides) && comm != 0)
     }
 
+    /// Whether the file has no arguments of some of its calls, and has those of others.
+    pub(super) fn has_calls_without_arguments(&self) -> bool {
+        self.calls[Lack::Arguments as usize] > 0
+    }
+
     /// Whether calls of one-sided communication lack what their waits are found by.
     pub(super) fn hides_one_sided(&self) -> bool {
         self.calls[Lack::Partners as usize] > 0

@@ -24,6 +24,17 @@ use trace_model::units::duration;
 /// Part of the time of all ranks below which calls that ask and do not wait are not told.
 const MIN_POLLING: f64 = 0.01;
 
+/// What is said of collective calls on files and windows of which the trace does not tell which these are.
+const MADE_BEFORE: [&str; 2] = [
+    "collective call on a file or window that was made before the trace begins: waits there are not counted",
+    "collective calls on files or windows that were made before the trace begins: waits there are not counted",
+];
+/// What is said of them in a file that has no arguments of some calls, as DUMPI has none of MPI_Win_allocate.
+const MADE_UNSEEN: [&str; 2] = [
+    "collective call on a file or window that was made before the trace begins, or by a call without arguments: waits there are not counted",
+    "collective calls on files or windows that were made before the trace begins, or by a call without arguments: waits there are not counted",
+];
+
 /// What the second pass found.
 pub(super) struct SecondOutcome<'a> {
     pub pass: WaitPass<'a>,
@@ -550,10 +561,10 @@ impl ReportBuilder<'_, '_> {
             ),
             (
                 counts.unknown_objects,
-                [
-                    "collective call on a file or window that was made before the trace begins: waits there are not counted",
-                    "collective calls on files or windows that were made before the trace begins: waits there are not counted",
-                ],
+                match self.pass.lacking.has_calls_without_arguments() {
+                    true => MADE_UNSEEN,
+                    false => MADE_BEFORE,
+                },
             ),
             (
                 unknown_windows,

@@ -180,3 +180,43 @@ fn one_sided_calls_on_windows_that_the_trace_does_not_tell_are_counted() {
         (0.0, true)
     );
 }
+
+/// A file has the arguments of MPI_Bcast and MPI_Win_fence, and none of MPI_Win_allocate, as DUMPI.
+#[test]
+fn a_window_that_a_call_without_arguments_makes_is_not_told_as_older_than_the_trace() {
+    let formats: [(&str, &[u8]); 3] = [
+        ("MPI_Bcast", b"comm=%d"),
+        ("MPI_Win_allocate", b""),
+        ("MPI_Win_fence", b"win=%d"),
+    ];
+    let mut categories = made_up::states(&formats.map(|(name, _)| name));
+    for (category, (_, format)) in categories.iter_mut().zip(formats) {
+        category.set_info_format(format);
+    }
+    let definitions = made_up::definitions(categories, 1);
+    let notes_of = |calls: &[i32]| {
+        let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
+        for (nth, &category) in (0..).zip(calls) {
+            let time = f64::from(nth);
+            let vertices = [time, time + 0.5].map(|time| Vertex { time, line: 0 });
+            collector.put(&Drawable {
+                topology: Topology::State,
+                category,
+                info: &[0; 4][..if category == 1 { 0 } else { 4 }],
+                vertices: &vertices,
+            });
+        }
+        collector.finish().notes
+    };
+    let unseen = "1 collective call on a file or window that was made before the trace begins, or by a call without arguments: ";
+    for (calls, is_told) in [(&[0, 1, 2][..], true), (&[0, 2], false)] {
+        let notes = notes_of(calls);
+        assert_eq!(
+            notes.iter().any(|note| note.starts_with(unseen)),
+            is_told,
+            "{notes:?}"
+        );
+        let told = "1 collective call on a file or window that was made before the trace begins";
+        assert!(notes.iter().any(|note| note.starts_with(told)), "{notes:?}");
+    }
+}
