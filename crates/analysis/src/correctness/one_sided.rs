@@ -243,10 +243,10 @@ impl OneSidedState {
                 };
                 let members = self.members(group);
                 let all = members.iter().copied().filter(|&other| lacks(other));
-                let partners = WindowPartners {
-                    all: all.collect(),
-                    any: Vec::new(),
-                };
+                let mut all: Vec<u32> = all.collect();
+                all.sort_unstable();
+                let any = Vec::new();
+                let partners = WindowPartners { all, any };
                 match step {
                     WindowStep::Wait => (WindowWait::Completions, partners),
                     _ => (WindowWait::Posts, partners),

@@ -66,7 +66,7 @@ fn a_start_waits_for_the_post_of_each_target() {
     let table = wrappers::table().expect("the table");
     let found = |posts: &[(u32, &[u32])], starts: u32| {
         let mut run = with_window(table, 3);
-        let targets = run.said(None, false, &[1, 2]);
+        let targets = run.said(None, false, &[2, 1]);
         for &(target, origins) in posts {
             let origins = run.said(None, false, origins);
             run.on_window(target, "MPI_Win_post", origins);
