@@ -61,14 +61,12 @@ pub fn unless_exhausted<T>(work: impl FnOnce() -> T) -> Result<T, MergeStopped> 
     state.done
 }
 
-/// Bytes that the main thread's stack may still grow by below a place on it; `None` for a place on another stack, of which nobody knows where it ends.
-fn room_below(place: usize) -> Option<usize> {
+/// Where the main thread's stack began, and how large it may grow by the limit of this moment (RLIMIT_STACK), bytes; `usize::MAX` without a limit.
+pub fn main_end_and_limit() -> (usize, usize) {
     unsafe extern "C" {
         /// Where the main thread's stack began, as the loader met it.
         static __libc_stack_end: *const c_void;
     }
-    /// The most that the main thread's stack is taken to grow to, if there is no limit.
-    const MAX_GROWN: usize = 64 << 20;
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
@@ -78,7 +76,14 @@ fn room_below(place: usize) -> Option<usize> {
         libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
         __libc_stack_end as usize
     };
-    let limit = usize::try_from(limit.rlim_cur).unwrap_or(MAX_GROWN);
+    (end, usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX))
+}
+
+/// Bytes that the main thread's stack may still grow by below a place on it; `None` for a place on another stack, of which nobody knows where it ends.
+fn room_below(place: usize) -> Option<usize> {
+    /// The most that the main thread's stack is taken to grow to, if there is no limit.
+    const MAX_GROWN: usize = 64 << 20;
+    let (end, limit) = main_end_and_limit();
     let grown = end.checked_sub(place)?;
     limit.min(MAX_GROWN).checked_sub(grown)
 }

@@ -14,7 +14,7 @@ pub mod page;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-pub use guard::{MergeStopped, unless_exhausted};
+pub use guard::{MergeStopped, main_end_and_limit, unless_exhausted};
 pub use mapped::MappedBytes;
 
 /// Room set aside if nothing limits the address space: enough for a merge, and as much again for MPI meanwhile.

@@ -1,5 +1,6 @@
 //! Places on the processor's stack, which grows towards lower addresses.
 
+use crate::memory::main_end_and_limit;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -106,20 +107,7 @@ const UNLIMITED_MAIN_BYTES: usize = 1 << 40;
 /// Finds out where the main thread's stack is. For when the library is loaded: what the limit was when the program began decides how much space is
 /// kept free for the stack.
 pub fn learn_main() {
-    unsafe extern "C" {
-        /// Where the main thread's stack began, as the loader met it.
-        static __libc_stack_end: *const c_void;
-    }
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: a valid place for the limit; the loader has set its variable before anything ran.
-    let end = unsafe {
-        libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
-        __libc_stack_end as usize
-    };
-    let limit = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED_MAIN_BYTES);
+    let (end, limit) = main_end_and_limit();
     let room = limit.clamp(MIN_MAIN_BYTES, UNLIMITED_MAIN_BYTES);
     // The first frames lie at and above that place.
     MAIN[0].store(end.saturating_sub(room), Relaxed);
