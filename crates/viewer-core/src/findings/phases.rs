@@ -35,8 +35,8 @@ impl FindingBuilder<'_, '_> {
             title: "Phases".into(),
             value: format!("{} × {median}", found.iterations),
             sentence: format!(
-                "The main loop has {} iterations, of {median} each (median); {outliers}.",
-                found.iterations
+                "The main loop has {}, of {median} each (median); {outliers}.",
+                iterations(found)
             ),
             from: format!(
                 "what the lowest rank does again and again: {}{}",
@@ -66,5 +66,41 @@ impl FindingBuilder<'_, '_> {
             value: duration(range.latest - range.earliest),
             target: self.around(range.earliest, range.latest),
         }
+    }
+}
+
+/// How many iterations there are, and until when they were looked for if that is not the end.
+fn iterations(found: &PhaseLengths) -> String {
+    let number = found.iterations;
+    match found.looked_until {
+        Some(until) => format!("{number} iterations up to {until:.6} s, where the search ends"),
+        None => format!("{number} iterations"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_ends_early_is_told() {
+        let told = |looked_until| {
+            iterations(&PhaseLengths {
+                consist_of: Vec::new(),
+                parts: 1.0,
+                iterations: 12,
+                iterations_each: 1,
+                covered: 0.5,
+                median_seconds: 1.0,
+                spread_seconds: 0.0,
+                trend: 0.0,
+                outliers: Vec::new(),
+                looked_until,
+                ranges: Vec::new(),
+            })
+        };
+        assert_eq!(told(None), "12 iterations");
+        let expected = "12 iterations up to 2.500000 s, where the search ends";
+        assert_eq!(told(Some(2.5)), expected);
     }
 }
