@@ -222,6 +222,9 @@ static void on_windows(const char *fault)
     MPI_Group_incl(all, 1, &previous, &origins);
     if (!strcmp(fault, "locks")) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+        /* After an access that is complete, no library puts the lock off any more. */
+        MPI_Put(&rank, 1, MPI_INT, rank, 0, 1, MPI_INT, window);
+        MPI_Win_flush(rank, window);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, window);
         MPI_Win_unlock(next, window);

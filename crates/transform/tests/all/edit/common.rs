@@ -39,8 +39,8 @@ impl Drawn {
     }
 }
 
-/// Categories 0 message, 1 and 2 states (2 with a CallID), 3 an event with a CallID, 4 an arrow without info, 5 events that name files; then
-/// the previews.
+/// Categories 0 message, 1 and 2 states (2 with a CallID), 3 an event with a CallID, 4 an arrow without info; then the
+/// previews.
 pub fn categories() -> Vec<Category> {
     let mut file = Category::new(
         2,
@@ -51,15 +51,12 @@ pub fn categories() -> Vec<Category> {
     file.set_info_format(b"CallID=0x%X, bytes=%l");
     let mut event = Category::new(3, "disk".into(), Topology::Event, Color::rgb(0xff));
     event.set_info_format(b"CallID=0x%x");
-    let mut name = Category::new(5, "file".into(), Topology::Event, Color::WHITE);
-    name.set_info_format(b"file=%d, role=%s, path=%s, device=0x%X, inode=%l");
     let mut all = vec![
         Category::message(),
         Category::new(1, "MPI_Send".into(), Topology::State, Color::rgb(0xff0000)),
         file,
         event,
         Category::new(4, "arrow".into(), Topology::Arrow, Color::WHITE),
-        name,
     ];
     for topology in [Topology::Event, Topology::State, Topology::Arrow] {
         all.push(Category::preview(topology));
@@ -93,13 +90,17 @@ pub fn any_drawn(lines: i32) -> impl Strategy<Value = Drawn> {
 
 /// An SLOG2 file of these drawables, with lines rank·2 + thread in a view by process and thread.
 pub fn file(drawn: &[Drawn], leaf_byte_size: i32) -> Vec<u8> {
+    file_of(drawn, leaf_byte_size, &categories())
+}
+
+/// As [`file`], with these categories.
+pub fn file_of(drawn: &[Drawn], leaf_byte_size: i32, categories: &[Category]) -> Vec<u8> {
     let mut sorted = drawn.to_vec();
     sorted.sort_by(|a, b| (a.end().total_cmp(&b.end())).then(b.start().total_cmp(&a.start())));
     let options = TreeOptions {
         leaf_byte_size,
         ..TreeOptions::default()
     };
-    let categories = categories();
     let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).expect("starts");
     for drawn in &sorted {
         let vertices: Vec<Vertex> = drawn
@@ -123,7 +124,7 @@ pub fn file(drawn: &[Drawn], leaf_byte_size: i32) -> Vec<u8> {
         view.push(line, &[line / 2, line % 2]);
     }
     let identity = LineIdMap::identity(tree.lines());
-    let (out, _) = tree.finish(&categories, &[view, identity]).expect("memory");
+    let (out, _) = tree.finish(categories, &[view, identity]).expect("memory");
     out.into_inner()
 }
 

@@ -2,12 +2,14 @@
 
 use std::io::Cursor;
 
-use crate::edit::common::{Drawn, all as all_of, any_drawn, drawn, file, sort};
+use crate::edit::common::{
+    Drawn, all as all_of, any_drawn, categories, drawn, file, file_of, sort,
+};
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Slog2ErrorKind, Slog2Reader,
-    Slog2Source, TreeBuilder, TreeOptions, Vertex,
+    Category, Color, DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable,
+    Slog2ErrorKind, Slog2Reader, Slog2Source, Topology, TreeBuilder, TreeOptions, Vertex,
 };
 use transform::{Filtered, NumberRanges, PropertySelection, Rebuilt, Selection, Slog2Filter};
 
@@ -273,7 +275,11 @@ fn names_of_files_stay() {
         name(3, 7.5, 0),
         rest(8.0, 9.0),
     ];
-    let input = file(&all, 200);
+    let mut categories = categories();
+    let mut name_category = Category::new(5, "file".into(), Topology::Event, Color::WHITE);
+    name_category.set_info_format(b"file=%d, role=%s, path=%s, device=0x%X, inode=%l");
+    categories.push(name_category);
+    let input = file_of(&all, 200, &categories);
     let part = |selection: Selection| {
         let mut found = drawn(&filtered(&input, &of(selection.clone())).0);
         // The same of a source, in whatever order its drawables come.
@@ -411,7 +417,7 @@ proptest! {
 
 #[test]
 fn composites_stay_composites() {
-    let categories = crate::edit::common::categories();
+    let categories = categories();
     let mut categories: Vec<_> = categories.into_iter().collect();
     let mut whole = categories[1].clone();
     whole.index = 7;
