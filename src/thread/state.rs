@@ -13,8 +13,6 @@ pub struct Thread {
     pub outer_stack: usize,
     /// MPI calls that are made inside that one.
     pub nested: u32,
-    /// Stack pointer of the first of these, where there is one.
-    pub nested_stack: usize,
     /// 1 while the recorder works on the thread, else 0. Code that calls libc meanwhile, be it a signal handler, is passed through,
     /// because a record may be half written.
     pub busy: u32,
@@ -42,6 +40,8 @@ pub struct Thread {
     pub sequence: u64,
     /// CPU time at the start of the running call, ns, where it is wanted.
     pub cpu: u64,
+    /// Stack pointer in the wrapper of the first MPI call that is made inside another one, where there is one.
+    pub nested_stack: usize,
     /// Performance counters, where they are wanted.
     pub counters: Option<Box<ThreadCounters>>,
     /// The thread is ending: they are not opened any more.
