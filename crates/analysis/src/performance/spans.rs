@@ -70,7 +70,7 @@ pub(super) struct LaneStretch {
 }
 
 impl Spans {
-    /// These ranges of so many lanes, without sums by category.
+    /// Spans without sums by category: one for each range, of a run with this number of lanes.
     pub(super) fn new(ranges: &[TimeBBox], lanes: usize) -> Spans {
         let span = |range: &TimeBBox| Span {
             from: range.earliest,

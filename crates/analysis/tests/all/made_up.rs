@@ -1,7 +1,7 @@
 //! What tests of made-up runs share: categories by their names, a timeline for each rank, and a focus that takes in all of a run.
 
 use analysis::performance::PerformanceOptions;
-use trace_model::{Category, Color, Definitions, Line, TimeBBox, Topology};
+use trace_model::{Category, Color, Definitions, Drawable, Line, TimeBBox, Topology, Vertex};
 
 /// Seconds of a tick, of which sums are exact.
 pub const TICK: f64 = 1.0 / 1024.0;
@@ -12,6 +12,32 @@ pub fn states(names: &[&str]) -> Vec<Category> {
         Category::new(index, (*name).into(), Topology::State, Color::WHITE)
     };
     (0..).zip(names).map(state).collect()
+}
+
+/// As [`states`], with the format of the infos behind each name.
+pub fn states_with_infos(formats: &[(&str, &[u8])]) -> Vec<Category> {
+    let names: Vec<&str> = formats.iter().map(|(name, _)| *name).collect();
+    let mut categories = states(&names);
+    for (category, (_, format)) in categories.iter_mut().zip(formats) {
+        category.set_info_format(format);
+    }
+    categories
+}
+
+/// Gives a state of a category on a line, from its begin to its end in seconds.
+pub fn put_state(
+    put: impl FnOnce(&Drawable<'_>),
+    (category, line): (i32, i32),
+    times: [f64; 2],
+    info: &[u8],
+) {
+    let vertices = times.map(|time| Vertex { time, line });
+    put(&Drawable {
+        topology: Topology::State,
+        category,
+        info,
+        vertices: &vertices,
+    });
 }
 
 /// The category of messages, with this number.

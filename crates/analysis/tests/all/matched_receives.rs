@@ -49,10 +49,7 @@ impl Run {
     }
 
     fn report(mut self) -> PerformanceReport {
-        let mut categories = made_up::states(&CATEGORIES.map(|(name, _)| name));
-        for (category, (_, info)) in categories.iter_mut().zip(CATEGORIES) {
-            category.set_info_format(info);
-        }
+        let mut categories = made_up::states_with_infos(&CATEGORIES);
         categories.push(made_up::messages(MESSAGE));
         let mut definitions = made_up::definitions(categories, RANKS);
         definitions.lines.push(Line::of_thread(OTHER_THREAD, 0, 1));

@@ -5,20 +5,10 @@ use analysis::performance::{
     PerformanceCollector, PerformanceOptions, PerformanceReport, PhaseLengths, analyse_in_order,
 };
 use std::convert::Infallible;
-use trace_model::{Definitions, Drawable, TimeBBox, Topology, Vertex};
+use trace_model::{Definitions, TimeBBox};
 
 /// A state: its category, rank, begin and end.
 type State = (i32, i32, f64, f64);
-
-fn put_state(put: &mut dyn FnMut(&Drawable<'_>), (category, line, from, to): State) {
-    let vertices = [from, to].map(|time| Vertex { time, line });
-    put(&Drawable {
-        topology: Topology::State,
-        category,
-        info: &[],
-        vertices: &vertices,
-    });
-}
 
 fn report_of(
     definitions: &Definitions,
@@ -30,7 +20,9 @@ fn report_of(
         parts: 0,
     };
     let made = analyse_in_order(definitions, &options, |put| {
-        states(&mut |state| put_state(put, state));
+        states(&mut |(category, line, from, to)| {
+            made_up::put_state(&mut *put, (category, line), [from, to], &[]);
+        });
         Ok::<(), Infallible>(())
     });
     match made {
@@ -104,8 +96,8 @@ fn lengths_of(iterations: u32, focus: TimeBBox) -> Option<PhaseLengths> {
     for nth in 0..iterations {
         for category in 0..2 {
             let from = f64::from(nth) + 0.5 * f64::from(category);
-            let state = (category, 0, from, from + 0.25);
-            put_state(&mut |drawable| collector.put(drawable), state);
+            let times = [from, from + 0.25];
+            made_up::put_state(|state| collector.put(state), (category, 0), times, &[]);
         }
     }
     collector.finish_with_waits().phases

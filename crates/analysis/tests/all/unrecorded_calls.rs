@@ -6,7 +6,7 @@ use analysis::correctness::drawables::DrawableChecks;
 use analysis::performance::{PerformanceCollector, PerformanceReport};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use trace_model::{Drawable, Topology, Vertex};
+use trace_model::Drawable;
 
 const RANKS: usize = 2;
 const NAMES: [&str; 5] = [
@@ -81,16 +81,8 @@ impl Run {
 /// Gives each state as a drawable: category, begin and end in ticks, and rank.
 fn each_drawable(states: &[(i32, u64, u64, usize)], mut put: impl FnMut(&Drawable<'_>)) {
     for &(category, from, to, rank) in states {
-        let vertices = [from, to].map(|tick| Vertex {
-            time: tick as f64 * TICK,
-            line: rank as i32,
-        });
-        put(&Drawable {
-            topology: Topology::State,
-            category,
-            info: &[],
-            vertices: &vertices,
-        });
+        let times = [from, to].map(|tick| tick as f64 * TICK);
+        made_up::put_state(&mut put, (category, rank as i32), times, &[]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::made_up;
 use analysis::performance::PerformanceCollector;
-use trace_model::{Definitions, Drawable, InfoWriter, Line, Topology, Vertex};
+use trace_model::{Definitions, Drawable, InfoWriter, Line};
 
 /// Two halves of four ranks each make a window: in each half its second rank comes late, by 20 s and by 10 s.
 #[test]
@@ -24,13 +24,7 @@ fn windows_on_subcommunicators_are_made_apart() {
         (3, 10.0, 11.0),
         (1, 20.0, 21.0),
     ] {
-        let vertices = [from, to].map(|time| Vertex { time, line });
-        collector.put(&Drawable {
-            topology: Topology::State,
-            category: 0,
-            info: &[],
-            vertices: &vertices,
-        });
+        made_up::put_state(|state| collector.put(state), (0, line), [from, to], &[]);
     }
     let report = collector.finish();
     let waiting = &report.pairs.waiting;
@@ -49,20 +43,11 @@ const MADE_UP: [(&str, &[u8]); 4] = [
 type WindowCall = (i32, i32, [f64; 2], i32);
 
 fn report_of(calls: &[WindowCall]) -> analysis::performance::PerformanceReport {
-    let mut categories = made_up::states(&MADE_UP.map(|(name, _)| name));
-    for (category, (_, format)) in categories.iter_mut().zip(MADE_UP) {
-        category.set_info_format(format);
-    }
-    let definitions = made_up::definitions(categories, 2);
+    let definitions = made_up::definitions(made_up::states_with_infos(&MADE_UP), 2);
     let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
     for &(category, rank, times, window) in calls {
-        let vertices = times.map(|time| Vertex { time, line: rank });
-        collector.put(&Drawable {
-            topology: Topology::State,
-            category,
-            info: &window.to_be_bytes()[..if matches!(category, 0 | 3) { 0 } else { 4 }],
-            vertices: &vertices,
-        });
+        let info = &window.to_be_bytes()[..if matches!(category, 0 | 3) { 0 } else { 4 }];
+        made_up::put_state(|state| collector.put(state), (category, rank), times, info);
     }
     collector.finish()
 }
@@ -140,11 +125,7 @@ fn one_sided_calls_on_windows_that_the_trace_does_not_tell_are_counted() {
         ("MPI_Win_post", b"handle=%d, ranks=%s"),
         ("MPI_Put", b"target=%d"),
     ];
-    let mut categories = made_up::states(&formats.map(|(name, _)| name));
-    for (category, (_, format)) in categories.iter_mut().zip(formats) {
-        category.set_info_format(format);
-    }
-    let definitions = made_up::definitions(categories, 2);
+    let definitions = made_up::definitions(made_up::states_with_infos(&formats), 2);
     let report_of = |is_made: bool| {
         let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
         let mut put = |category: i32, rank: i32, times: [f64; 2]| {
@@ -153,13 +134,8 @@ fn one_sided_calls_on_windows_that_the_trace_does_not_tell_are_counted() {
             if matches!(category, 1 | 2) {
                 info.text((1 - rank).to_string().as_bytes());
             }
-            let vertices = times.map(|time| Vertex { time, line: rank });
-            collector.put(&Drawable {
-                topology: Topology::State,
-                category,
-                info: info.bytes(),
-                vertices: &vertices,
-            });
+            let put = |state: &Drawable<'_>| collector.put(state);
+            made_up::put_state(put, (category, rank), times, info.bytes());
         };
         if is_made {
             (0..2).for_each(|rank| put(0, rank, [0.0, 1.0]));
@@ -189,22 +165,14 @@ fn a_window_that_a_call_without_arguments_makes_is_not_told_as_older_than_the_tr
         ("MPI_Win_allocate", b""),
         ("MPI_Win_fence", b"win=%d"),
     ];
-    let mut categories = made_up::states(&formats.map(|(name, _)| name));
-    for (category, (_, format)) in categories.iter_mut().zip(formats) {
-        category.set_info_format(format);
-    }
-    let definitions = made_up::definitions(categories, 1);
+    let definitions = made_up::definitions(made_up::states_with_infos(&formats), 1);
     let notes_of = |calls: &[i32]| {
         let mut collector = PerformanceCollector::new(&definitions, &made_up::whole());
         for (nth, &category) in (0..).zip(calls) {
             let time = f64::from(nth);
-            let vertices = [time, time + 0.5].map(|time| Vertex { time, line: 0 });
-            collector.put(&Drawable {
-                topology: Topology::State,
-                category,
-                info: &[0; 4][..if category == 1 { 0 } else { 4 }],
-                vertices: &vertices,
-            });
+            let info = &[0; 4][..if category == 1 { 0 } else { 4 }];
+            let put = |state: &Drawable<'_>| collector.put(state);
+            made_up::put_state(put, (category, 0), [time, time + 0.5], info);
         }
         collector.finish().notes
     };

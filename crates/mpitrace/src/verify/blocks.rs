@@ -257,10 +257,6 @@ impl<'a> ProcessWalk<'a, '_> {
         }
     }
 
-    fn seconds(&self, ticks: u64) -> f64 {
-        self.scan.clock.ns(ticks).wrapping_sub(self.zero) as f64 / 1e9
-    }
-
     /// The moment of the second look, seconds, of a process that goes on and is in a call.
     fn now(&self) -> Option<f64> {
         let look = self.source.second_look.as_ref()?;
@@ -268,7 +264,7 @@ impl<'a> ProcessWalk<'a, '_> {
         threads.find_map(|thread| {
             let open = thread.open_call()?;
             let since = look.still_in(thread.number, open)??;
-            Some(self.seconds(open.start) + since)
+            Some(self.reader().seconds(open.start) + since)
         })
     }
 
@@ -368,7 +364,7 @@ impl<'a> ProcessWalk<'a, '_> {
                 rank,
                 thread: thread.number,
                 function: self.functions[usize::from(open.function)],
-                start: self.seconds(open.start),
+                start: self.reader().seconds(open.start),
             };
             let arguments = thread.open_arguments();
             let unfinished =

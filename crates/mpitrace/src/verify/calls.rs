@@ -12,7 +12,7 @@ use blockfile::record::Record;
 use trace_formats::dumpi::names::is_operation;
 use unify::comms::CommHandles;
 use unify::library::Library;
-use unify::plan::{CallRole, FunctionPlan};
+use unify::plan::{CallRole, FunctionPlan, ParameterIndex};
 use unify::scan::Scan;
 use wrappers::{Class, Direction, Function, Kind, Table};
 
@@ -42,7 +42,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Ticks of the process as seconds of the trace.
-    fn seconds(&self, ticks: u64) -> f64 {
+    pub(super) fn seconds(&self, ticks: u64) -> f64 {
         self.scan.clock.ns(ticks).wrapping_sub(self.zero) as f64 / 1e9
     }
 
@@ -158,13 +158,21 @@ fn add_messages(
         let size = reader.library.type_size(plan.handle(payload, datatype)?)?;
         count.checked_mul(parts)?.checked_mul(size)
     };
-    if let (Some(send), Some(comm)) = (plan.send, call.comm) {
-        call.send = plan.int(payload, send.dest).map(|dest| AskedMessage {
+    let asked = |comm, (peer, tag): (ParameterIndex, ParameterIndex), bytes| {
+        Some(AskedMessage {
             comm,
-            peer: reader.peer(dest),
-            tag: plan.int(payload, send.tag).and_then(|tag| reader.tag(tag)),
-            bytes: bytes(send.count, send.datatype, send.partitions),
-        });
+            peer: reader.peer(plan.int(payload, peer)?),
+            tag: plan.int(payload, tag).and_then(|tag| reader.tag(tag)),
+            bytes,
+        })
+    };
+    let status = || {
+        let status = plan.status.and_then(|status| plan.status(payload, status));
+        status.map(received)
+    };
+    if let (Some(send), Some(comm)) = (plan.send, call.comm) {
+        let bytes = bytes(send.count, send.datatype, send.partitions);
+        call.send = asked(comm, (send.dest, send.tag), bytes);
     }
     if let Some(message) = plan.message {
         let handle = plan.handle(payload, message);
@@ -177,28 +185,16 @@ fn add_messages(
         call.message = handle.filter(|handle| is_there && !is_null(handle));
         // A probe asks for what it takes, and its status tells which message that is.
         if let (CallRole::Match { .. }, Some(comm)) = (plan.role, call.comm) {
-            let int = |kind| plan.int(payload, call.function.first(kind)?);
-            call.receive = int(Kind::Source).map(|source| AskedMessage {
-                comm,
-                peer: reader.peer(source),
-                tag: int(Kind::Tag).and_then(|tag| reader.tag(tag)),
-                bytes: None,
-            });
-            let status = plan.status.and_then(|status| plan.status(payload, status));
-            call.status = status.map(received);
+            call.receive = plan
+                .envelope
+                .and_then(|envelope| asked(comm, envelope, None));
+            call.status = status();
         }
     }
     if let Some(recv) = plan.recv {
         let bytes = bytes(recv.count, recv.datatype, recv.partitions);
         call.receive = match (recv.envelope, call.comm) {
-            (Some((source, tag)), Some(comm)) => {
-                plan.int(payload, source).map(|source| AskedMessage {
-                    comm,
-                    peer: reader.peer(source),
-                    tag: plan.int(payload, tag).and_then(|tag| reader.tag(tag)),
-                    bytes,
-                })
-            }
+            (Some(envelope), Some(comm)) => asked(comm, envelope, bytes),
             // The communicator is that of the matched message.
             (None, _) if call.message.is_some() => reader.keys.first().map(|&comm| AskedMessage {
                 comm,
@@ -209,8 +205,7 @@ fn add_messages(
             _ => None,
         };
         if matches!(plan.role, CallRole::Blocking) {
-            let status = plan.status.and_then(|status| plan.status(payload, status));
-            call.status = status.map(received);
+            call.status = status();
         }
     }
 }
@@ -290,7 +285,7 @@ fn window_call(
     })
 }
 
-/// Those of these ranks that are in MPI_COMM_WORLD.
+/// The members of a group that are in MPI_COMM_WORLD; the others have negative numbers.
 pub(super) fn in_world(members: &[i32]) -> Vec<u32> {
     let ranks = members.iter().copied();
     ranks.filter_map(|rank| u32::try_from(rank).ok()).collect()

@@ -45,7 +45,7 @@ impl NamingEvents {
     /// Draws the events at a time in seconds.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The error of `put`.
     pub(super) fn draw(
         &self,
         time: f64,

@@ -99,34 +99,24 @@ callbacks! {
     unknown() => EventKind::Unknown;
 }
 
-unsafe extern "C" fn enter(
-    _: u64,
-    time: u64,
-    _: u64,
-    buffer: UserData,
-    list: Object,
-    region: u32,
-) -> c_int {
-    // SAFETY: The library passes the address that was registered with the callbacks, and a list of its own.
-    unsafe {
-        let attributes = attributes(buffer, list);
-        put(buffer, time, EventKind::Enter { region, attributes })
-    }
+/// Declares callbacks of the two ends of a visit of a region, which have attributes.
+macro_rules! visit_callbacks {
+    ($($name:ident => $kind:ident;)*) => {
+        $(
+            unsafe extern "C" fn $name(_: u64, time: u64, _: u64, buffer: UserData, list: Object, region: u32) -> c_int {
+                // SAFETY: The library passes the address that was registered with the callbacks, and a list of its own.
+                unsafe {
+                    let attributes = attributes(buffer, list);
+                    put(buffer, time, EventKind::$kind { region, attributes })
+                }
+            }
+        )*
+    };
 }
 
-unsafe extern "C" fn leave(
-    _: u64,
-    time: u64,
-    _: u64,
-    buffer: UserData,
-    list: Object,
-    region: u32,
-) -> c_int {
-    // SAFETY: The library passes the address that was registered with the callbacks, and a list of its own.
-    unsafe {
-        let attributes = attributes(buffer, list);
-        put(buffer, time, EventKind::Leave { region, attributes })
-    }
+visit_callbacks! {
+    enter => Enter;
+    leave => Leave;
 }
 
 unsafe extern "C" fn metric(
