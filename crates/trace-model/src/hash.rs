@@ -57,6 +57,18 @@ impl Wide {
         numbers.iter().fold(start, |h, &n| h.word(n as u32 as u64))
     }
 
+    /// Bytes with their number, so that bytes one after the other cannot be taken for each other.
+    #[must_use]
+    pub fn bytes(self, bytes: &[u8]) -> Wide {
+        let word = |hash: Wide, part: &[u8]| {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            hash.word(u64::from_le_bytes(word))
+        };
+        let start = self.word(bytes.len() as u64);
+        bytes.chunks(8).fold(start, word)
+    }
+
     /// Last mixing. Take this before using single lanes.
     #[must_use]
     pub fn finish(self) -> Wide {

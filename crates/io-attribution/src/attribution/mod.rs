@@ -24,7 +24,7 @@ mod totals;
 pub use totals::AttributionTotals;
 
 use super::AttributionRecord;
-use super::event::{self, AttributionEvent, AttributionEventKind, EnclosingCall};
+use super::event::{self, AttributionEvent, AttributionEventKind};
 use super::record::{Actor, FileRole, Lane, PicturePoint};
 use below::LowerLayers;
 use group::{AccessGroup, GroupMember, Transfer};
@@ -39,13 +39,12 @@ use trace_model::Stop;
 use trace_model::hash::Map;
 use wrappers::{Phase, Table};
 
-/// The call that writes a file for which no data are given.
-const PREALLOCATE: &str = "MPI_File_preallocate";
-
 /// Makes attribution records from the events of all processes.
 #[derive(Debug)]
 pub struct Attributor<'t> {
     table: &'t Table,
+    /// Index of MPI_File_preallocate, which writes a file although it is no data access.
+    preallocate: Option<u16>,
     out: RecordOutput,
     processes: Map<u32, RankState>,
     groups: BTreeMap<Key, AccessGroup>,
@@ -62,8 +61,11 @@ pub struct Attributor<'t> {
 impl<'t> Attributor<'t> {
     /// An attributor for events from records that were made with `table`.
     pub fn new(table: &'t Table) -> Attributor<'t> {
+        let mut functions = table.functions.iter();
+        let preallocate = functions.position(|function| function.name == "MPI_File_preallocate");
         Attributor {
             table,
+            preallocate: preallocate.and_then(|index| u16::try_from(index).ok()),
             out: RecordOutput::default(),
             processes: Map::default(),
             groups: BTreeMap::new(),
@@ -368,7 +370,8 @@ impl<'t> Attributor<'t> {
         let range = range.filter(|_| data.is_some());
         let process = self.processes.get(&rank);
         let may_work_for_others = process.is_some_and(RankState::may_work_for_others);
-        let preallocates = self.is_in_preallocate(&operation);
+        let function = operation.inside.map(|inside| inside.function);
+        let preallocates = function.is_some() && function == self.preallocate;
         if let (Some(range), Some(seen)) = (range, data) {
             let writes = operation.writes();
             if writes {
@@ -418,14 +421,6 @@ impl<'t> Attributor<'t> {
         let share = TransferShare::new(range.unwrap_or_default(), Vec::new(), is_complete);
         let resolved = self.out.resolve(&operation, who, file, range, share, put)?;
         self.known(&link, resolved, put)
-    }
-
-    /// Whether the operation happened in MPI_File_preallocate, which writes a file although it is no data access.
-    fn is_in_preallocate(&self, operation: &event::OperationEvent) -> bool {
-        let function =
-            |inside: EnclosingCall| self.table.functions.get(usize::from(inside.function));
-        let function = operation.inside.and_then(function);
-        function.is_some_and(|function| function.name == PREALLOCATE)
     }
 
     /// Whether the operation happened in a data access of which no arguments are known.

@@ -35,14 +35,6 @@ pub(super) struct RankHandles {
     count: u32,
 }
 
-/// Hash of bytes with their number.
-fn hash_of(bytes: &[u8]) -> Wide {
-    let word =
-        |hash: Wide, part: &[u8]| hash.word(part.iter().fold(0, |w, &b| w << 8 | u64::from(b)));
-    let length = Wide::new().word(bytes.len() as u64);
-    bytes.chunks(8).fold(length, word)
-}
-
 impl RankHandles {
     pub fn get(&self, handle: u64) -> Option<&OpenHandle> {
         self.by_handle.get(&handle)
@@ -71,7 +63,7 @@ impl RankHandles {
         let args = plan.decode(call.payload)?;
         let name = (0..args.values().len()).find_map(|i| args.text(i));
         let name = name.unwrap_or_default();
-        let hash_of_name = hash_of(name);
+        let hash_of_name = Wide::new().bytes(name);
         let before = comm.map(|id| {
             let opened = self
                 .opened_on
@@ -90,7 +82,7 @@ impl RankHandles {
         let comm = comm.and_then(|id| comms.get(id));
         let mut hash = Wide::new().word(before.unwrap_or(0));
         match comm {
-            Some(comm) => hash = hash.wide(hash_of(&comm.gid.0)).wide(hash_of_name),
+            Some(comm) => hash = hash.bytes(&comm.gid.0).wide(hash_of_name),
             // Not known on which one: it is taken for a file of this process alone.
             None => {
                 let own = comms.get(CommId::SELF).map_or(&[][..], |c| &c.members[..]);

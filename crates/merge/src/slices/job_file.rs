@@ -296,11 +296,7 @@ fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [u64; W
 
 /// A number that stands for some bytes. It resists chance, not people.
 fn checksum(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks();
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
-    let hash = words.fold(Wide::new().word(bytes.len() as u64), Wide::word);
-    let hash = rest.iter().fold(hash, |hash, &byte| hash.word(byte.into()));
-    hash.finish().0[0]
+    Wide::new().bytes(bytes).finish().0[0]
 }
 
 #[cfg(test)]
