@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for warning in found.warnings(&launch) {
         say(&warning);
     }
-    // What is wrong with them is said before anything is begun.
+    // Wrong settings are told before anything is begun; those of the session are known later.
     settings(arguments, Vec::new(), &launch)?;
     let library = library::find(arguments.lib.as_deref())?;
     say(&format!("preloading {}", library.display()));

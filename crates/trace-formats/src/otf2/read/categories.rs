@@ -245,7 +245,7 @@ impl Categories {
 }
 
 /// Index of the category that is defined next.
-fn next_index(definitions: &Definitions) -> i32 {
+pub(super) fn next_index(definitions: &Definitions) -> i32 {
     i32::try_from(definitions.categories.len()).unwrap_or(i32::MAX)
 }
 

@@ -4,7 +4,7 @@ use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Stop, Text, Topology, Vertex,
 };
 
-use super::categories::cut;
+use super::categories::{cut, next_index};
 use super::comms::Comms;
 use super::definitions::GlobalDefinitions;
 
@@ -32,7 +32,7 @@ impl NamingEvents {
             Some((lowest.id, name.to_owned()))
         };
         let names: Vec<_> = comms.named(source).filter_map(on_timeline).collect();
-        let category = i32::try_from(definitions.categories.len()).unwrap_or(i32::MAX);
+        let category = next_index(definitions);
         if !names.is_empty() {
             let name = Text(FUNCTION.to_vec());
             let mut category = Category::new(category, name, Topology::Event, Color::WHITE);
