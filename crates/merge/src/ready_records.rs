@@ -4,6 +4,9 @@ use super::record::{LeftState, MergedBody, MergedRecord};
 use super::state_info::StateInfo;
 use trace_formats::clog2::{Clog2Msg, Clog2RecordHeader};
 
+/// Event of a record that is no more.
+const NOTHING: MergedBody = MergedBody::Enter { etype: 0 };
+
 /// A list of records that is emptied often. Each is written where it stays: a copy of what was just written in small parts would have to wait
 /// for them.
 #[derive(Debug, Default)]
@@ -17,17 +20,14 @@ impl ReadyRecords {
     /// Appends a record.
     #[inline]
     pub fn push(&mut self, header: Clog2RecordHeader, body: MergedBody) {
-        let record = self.next();
-        record.header = header;
-        record.body = body;
+        self.next().set(header, body);
     }
 
     /// Appends one end of a message, and by how many places it is ahead of its turn.
     #[inline(always)] // else what was just written in small parts is copied
     pub fn push_message(&mut self, header: Clog2RecordHeader, message: Clog2Msg, ahead: i32) {
-        let record = self.next();
-        record.header = header;
-        record.body = MergedBody::Message { message, ahead };
+        let body = MergedBody::Message { message, ahead };
+        self.next().set(header, body);
     }
 
     /// Appends the end of a state, about which nothing is known yet. Gives what is known.
@@ -39,12 +39,14 @@ impl ReadyRecords {
         etypes: [i32; 2],
     ) -> &mut StateInfo {
         let record = self.next();
-        record.header = header;
-        record.body = MergedBody::Leave(LeftState {
-            start,
-            etypes,
-            info: StateInfo::default(),
-        });
+        record.set(
+            header,
+            MergedBody::Leave(LeftState {
+                start,
+                etypes,
+                info: StateInfo::default(),
+            }),
+        );
         match &mut record.body {
             MergedBody::Leave(state) => &mut state.info,
             _ => unreachable!("it is the end of a state"),
@@ -59,7 +61,11 @@ impl ReadyRecords {
             self.grow();
         }
         self.used += 1;
-        &mut self.records[at]
+        let record = &mut self.records[at];
+        if record.body.has_memory() {
+            record.body = NOTHING;
+        }
+        record
     }
 
     #[cold]
@@ -71,7 +77,7 @@ impl ReadyRecords {
                 rank: 0,
                 thread: 0,
             },
-            body: MergedBody::Enter { etype: 0 },
+            body: NOTHING,
         });
     }
 
@@ -91,5 +97,15 @@ impl ReadyRecords {
     #[inline]
     pub fn clear(&mut self) {
         self.used = 0;
+    }
+}
+
+impl MergedRecord {
+    /// Overwrites a record whose event has no memory of its own, without a look at what it was.
+    #[inline(always)] // else what was just written in small parts is copied
+    fn set(&mut self, header: Clog2RecordHeader, body: MergedBody) {
+        debug_assert!(!self.body.has_memory());
+        self.header = header;
+        std::mem::forget(std::mem::replace(&mut self.body, body));
     }
 }

@@ -58,6 +58,22 @@ pub enum MergedBody {
     TimeShift(f64),
 }
 
+impl MergedBody {
+    /// Whether something of it is kept elsewhere in memory.
+    #[inline]
+    pub(super) fn has_memory(&self) -> bool {
+        match self {
+            MergedBody::Leave(state) => state.info.is_long(),
+            MergedBody::State(_) | MergedBody::SoloEvent(_) | MergedBody::Constant(_) => true,
+            MergedBody::Enter { .. }
+            | MergedBody::Event { .. }
+            | MergedBody::Message { .. }
+            | MergedBody::Comm(_)
+            | MergedBody::TimeShift(_) => false,
+        }
+    }
+}
+
 // Few bytes: records are written and read again a moment later.
 const _: () = assert!(size_of::<MergedRecord>() == 80);
 

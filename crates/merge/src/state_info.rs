@@ -95,6 +95,12 @@ impl StateInfo {
         }
     }
 
+    /// Whether the values need memory of their own.
+    #[inline]
+    pub(super) fn is_long(&self) -> bool {
+        matches!(self.0, Stored::Long(_))
+    }
+
     /// All values but the counts.
     #[inline]
     pub fn bytes(&self) -> &[u8] {

@@ -230,7 +230,7 @@ impl LogCategories {
     /// The slot of the states with these start and end events; else the events of which nothing is known.
     #[inline]
     pub(super) fn state(&mut self, etypes: [i32; 2]) -> Result<u32, [Option<i32>; 2]> {
-        match etypes.map(|etype| self.role(etype)) {
+        match [self.role(etypes[0]), self.role(etypes[1])] {
             [Some((EventRole::Start, start)), Some((EventRole::End, end))] if start == end => {
                 Ok(start)
             }

@@ -261,7 +261,8 @@ impl Drawing {
         let times = [state.start, state.header.time];
         match self.categories.state(state.etypes) {
             Ok(slot) => {
-                let vertices = times.map(|time| Vertex { time, line });
+                let [start, end] = times;
+                let vertices = [Vertex { time: start, line }, Vertex { time: end, line }];
                 let born = self.drawn;
                 if state.counts.is_empty() {
                     return self.draw(slot, Some(state.info), &vertices, born, put);
@@ -392,7 +393,7 @@ impl Drawing {
     }
 
     /// Draws with this info, or with that in `with_counts`.
-    #[inline]
+    #[inline(always)] // every state and message comes here, and `put` is a call
     fn draw<E>(
         &mut self,
         slot: u32,

@@ -235,13 +235,33 @@ impl Drawables {
         bounds: TimeBBox,
         place: DrawablePlacement,
     ) {
-        let [first, .., last] = *drawable.vertices else {
-            if let [only] = *drawable.vertices {
-                self.add_at(drawable, bounds, place, only, only);
-            }
-            return;
+        let (first, last) = match *drawable.vertices {
+            [] => return,
+            [only] => (only, only),
+            [first, .., last] => (first, last),
         };
-        self.add_at(drawable, bounds, place, first, last);
+        let lines = [first.line, last.line];
+        let times = [first.time, last.time];
+        self.note_odd_times(times, bounds);
+        self.items.push(StoredDrawable {
+            bounds,
+            category: drawable.category,
+            lines,
+            at: self.bytes.len() as u32,
+            weight: NONE,
+            topology: Some(drawable.topology),
+        });
+        if place == DrawablePlacement::Listed {
+            self.encode(drawable);
+        } else {
+            self.unlisted += 1;
+            if place == DrawablePlacement::Elsewhere {
+                self.elsewhere += 1 + drawable.byte_size();
+            }
+        }
+        if self.shades_at_once {
+            self.shade(times);
+        }
     }
 
     /// Lists a composite. Its primitives must be added, too, as [`DrawablePlacement::Inside`].
@@ -272,39 +292,14 @@ impl Drawables {
         }
     }
 
+    /// Notes the times of the vertices of the item that comes next, where its bounds do not tell them.
     #[inline]
-    fn add_at(
-        &mut self,
-        drawable: &NewDrawable<'_>,
-        bounds: TimeBBox,
-        place: DrawablePlacement,
-        first: Vertex,
-        last: Vertex,
-    ) {
-        let lines = [first.line, last.line];
-        let bits = |times: [f64; 2]| times.map(f64::to_bits);
-        let times = [first.time, last.time];
-        if bits(times) != bits([bounds.earliest, bounds.latest]) {
-            self.odd_times.push((self.items.len() as u32, times));
-        }
-        self.items.push(StoredDrawable {
-            bounds,
-            category: drawable.category,
-            lines,
-            at: self.bytes.len() as u32,
-            weight: NONE,
-            topology: Some(drawable.topology),
-        });
-        if place == DrawablePlacement::Listed {
-            self.encode(drawable);
-        } else {
-            self.unlisted += 1;
-            if place == DrawablePlacement::Elsewhere {
-                self.elsewhere += 1 + drawable.byte_size();
-            }
-        }
-        if self.shades_at_once {
-            self.shade(times);
+    fn note_odd_times(&mut self, [first, last]: [f64; 2], bounds: TimeBBox) {
+        let is_even = first.to_bits() == bounds.earliest.to_bits()
+            && last.to_bits() == bounds.latest.to_bits();
+        if !is_even {
+            self.odd_times
+                .push((self.items.len() as u32, [first, last]));
         }
     }
 
@@ -348,7 +343,7 @@ impl Drawables {
         const { assert!(SIZE == 9 + INFO + 24) };
         // Written where they stay: a copy would have to wait for all these small writes.
         let at = self.bytes.len();
-        self.bytes.resize(at + SIZE, 0);
+        self.bytes.extend_from_slice(&[0; SIZE]);
         let Some(bytes) = self.bytes[at..].first_chunk_mut::<SIZE>() else {
             return;
         };
@@ -374,9 +369,7 @@ impl Drawables {
             times,
             bounds,
         } = *drawable;
-        if times.map(f64::to_bits) != [bounds.earliest, bounds.latest].map(f64::to_bits) {
-            self.odd_times.push((self.items.len() as u32, times));
-        }
+        self.note_odd_times(times, bounds);
         self.items.push(StoredDrawable {
             bounds,
             category,
@@ -411,7 +404,8 @@ impl Drawables {
         let from = std::mem::replace(&mut self.shaded, self.items.len());
         let mut odd = self.odd_times.iter().peekable();
         while odd.next_if(|&&(of, _)| (of as usize) < from).is_some() {}
-        for (item, at) in self.items.iter_mut().zip(0..).skip(from) {
+        let new = self.items.get_mut(from..).unwrap_or_default();
+        for (item, at) in new.iter_mut().zip(from as u32..) {
             let times = match odd.next_if(|(of, _)| *of == at) {
                 Some(&(_, times)) => times,
                 None => [item.bounds.earliest, item.bounds.latest],
