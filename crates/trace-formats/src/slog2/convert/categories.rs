@@ -66,6 +66,8 @@ struct PreambleRange {
 #[derive(Debug)]
 pub(super) struct LogCategories {
     slots: Vec<OpenCategory>,
+    /// End event and index of the states of each slot, once one was drawn: what is to be known of the next.
+    drawn_states: Vec<Option<(i32, i32)>>,
     /// Slots in the order in which they entered the category map.
     entered: Vec<u32>,
     /// In order of precedence: later ranges of the preamble hide earlier ones.
@@ -133,6 +135,7 @@ impl LogCategories {
                 definitions: 1,
                 open: 0,
             }],
+            drawn_states: vec![None],
             entered: vec![Self::MESSAGE],
             predefined,
             by_index: HashMap::default(),
@@ -218,6 +221,7 @@ impl LogCategories {
             definitions: 0,
             open: 0,
         });
+        self.drawn_states.push(None);
         self.slots.len() as u32 - 1
     }
 
@@ -239,6 +243,20 @@ impl LogCategories {
                 Err([unknown(0), unknown(1)])
             }
         }
+    }
+
+    /// The category of the states with these start and end events, where one was drawn since they were defined; else `None`.
+    #[inline]
+    pub(super) fn drawn_state(&self, [start, end]: [i32; 2]) -> Option<i32> {
+        let &(_, slot) = self.low_etypes.get(start as u32 as usize)?.as_ref()?;
+        let &(known_end, category) = self.drawn_states.get(slot as usize)?.as_ref()?;
+        (known_end == end).then_some(category)
+    }
+
+    /// A state of this slot, which ends with this event, is drawn.
+    pub(super) fn draw_state(&mut self, slot: u32, end: i32) {
+        let (category, _) = self.use_for_drawable(slot);
+        self.drawn_states[slot as usize] = Some((end, category));
     }
 
     /// Takes the definition of a state. Its name is `whole_name`, where there is one.
@@ -317,6 +335,7 @@ impl LogCategories {
         warnings: &mut Warnings,
     ) {
         self.enter(slot);
+        self.drawn_states[slot as usize] = None;
         let OpenCategory {
             category,
             definitions,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::tree_builder::StateOnLine;
 use super::super::types::LineIdMap;
 use super::categories::{EventRole, LogCategories};
 use super::counted::Counted;
@@ -15,7 +16,7 @@ use crate::clog2::{
 };
 use trace_model::Drawable as NewDrawable;
 use trace_model::Losses;
-use trace_model::{Category, Vertex};
+use trace_model::{Category, TimeBBox, Vertex};
 
 use super::lines::LineOwner;
 
@@ -247,6 +248,27 @@ impl Drawing {
         Ok(())
     }
 
+    /// A whole state, if it can be drawn as the last one of its kind was: of that nothing more is to be looked up. Counts it as drawn.
+    #[inline]
+    pub(super) fn known_state<'s>(&mut self, state: &WholeState<'s>) -> Option<StateOnLine<'s>> {
+        let category = self.categories.drawn_state(state.etypes)?;
+        let bounds = TimeBBox {
+            earliest: state.start,
+            latest: state.header.time,
+        };
+        let is_plain = state.counts.is_empty() && bounds.earliest <= bounds.latest;
+        if !is_plain || self.check_end_times {
+            return None;
+        }
+        self.drawn += 1;
+        Some(StateOnLine {
+            category,
+            info: state.info,
+            line: self.lines.line(&state.header),
+            bounds,
+        })
+    }
+
     /// Draws a whole state.
     ///
     /// # Errors
@@ -261,6 +283,7 @@ impl Drawing {
         let times = [state.start, state.header.time];
         match self.categories.state(state.etypes) {
             Ok(slot) => {
+                self.categories.draw_state(slot, state.etypes[1]);
                 let [start, end] = times;
                 let vertices = [Vertex { time: start, line }, Vertex { time: end, line }];
                 let born = self.drawn;
@@ -393,7 +416,7 @@ impl Drawing {
     }
 
     /// Draws with this info, or with that in `with_counts`.
-    #[inline(always)] // every state and message comes here, and `put` is a call
+    #[inline]
     fn draw<E>(
         &mut self,
         slot: u32,

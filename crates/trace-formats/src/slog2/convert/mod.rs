@@ -223,6 +223,20 @@ impl<W: Write + Seek> FromClog2<W> {
     pub fn new(out: W, preamble: &Preamble, options: ConvertOptions) -> Result<Self, Slog2Error> {
         FromClog2::drawing(TreeOnly, out, preamble, options)
     }
+
+    /// Draws a state that is known as a whole, and not by two records.
+    ///
+    /// # Errors
+    /// Of the output only; what is odd becomes a [`Warning`].
+    #[inline]
+    pub fn state(&mut self, state: &WholeState<'_>) -> Result<(), Slog2Error> {
+        if let Some(known) = self.drawing.known_state(state) {
+            return self.builder.add_state(&known);
+        }
+        let builder = &mut self.builder;
+        let mut put = |drawable: &NewDrawable<'_>, _| builder.add(drawable);
+        self.drawing.state(state, &mut put)
+    }
 }
 
 impl<W: Write + Seek + Send + 'static, D> FromClog2<W, D> {
@@ -271,17 +285,6 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     /// Defines a kind of events. `whole_name` is its name, where the definition may have only the beginning.
     pub fn define_event(&mut self, def: &clog2::Clog2EventDef, whole_name: Option<&str>) {
         self.drawing.define_event(def, whole_name);
-    }
-
-    /// Draws a state that is known as a whole, and not by two records.
-    ///
-    /// # Errors
-    /// Of the output only; what is odd becomes a [`Warning`].
-    #[inline]
-    pub fn state(&mut self, state: &WholeState<'_>) -> Result<(), Slog2Error> {
-        let (draw, builder) = (&mut self.draw, &mut self.builder);
-        let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
-        self.drawing.state(state, &mut put)
     }
 
     /// Names of the performance counters whose values [`WholeState::counts`] has. Before the first state.

@@ -48,6 +48,47 @@ impl NewComposite<'_> {
     }
 }
 
+/// A state on its way to its node, as nearly all are: on one line, and its start no later than its end.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct StateOnLine<'a> {
+    /// Index of its category.
+    pub(in super::super) category: i32,
+    /// Values, laid out as the category's types say; at most 32767 bytes.
+    pub(in super::super) info: &'a [u8],
+    /// Line of both of its vertices.
+    pub(in super::super) line: i32,
+    /// Start and end, seconds.
+    pub(in super::super) bounds: TimeBBox,
+}
+
+impl<'a> StateOnLine<'a> {
+    /// Bytes in the file, without the byte for its kind.
+    #[inline]
+    pub(super) fn byte_size(&self) -> usize {
+        8 + self.info.len() + 2 * VERTEX_BYTES
+    }
+
+    /// Start and end.
+    #[inline]
+    pub(super) fn vertices(&self) -> [Vertex; 2] {
+        let vertex = |time| Vertex {
+            time,
+            line: self.line,
+        };
+        [vertex(self.bounds.earliest), vertex(self.bounds.latest)]
+    }
+
+    /// The same state with these vertices.
+    pub(super) fn drawable(&self, vertices: &'a [Vertex; 2]) -> NewDrawable<'a> {
+        NewDrawable {
+            topology: Topology::State,
+            category: self.category,
+            info: self.info,
+            vertices,
+        }
+    }
+}
+
 /// How a drawable of a node is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum DrawablePlacement {
@@ -78,12 +119,7 @@ impl FileDrawable for NewDrawable<'_> {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        push_head(out, self.category, self.info);
-        push_short(out, self.vertices.len());
-        for vertex in self.vertices {
-            out.extend_from_slice(&f64_bytes(vertex.time));
-            out.extend_from_slice(&vertex.line.to_be_bytes());
-        }
+        push_primitive(out, self.category, self.info, self.vertices);
     }
 
     fn lines(&self) -> EndLines {
@@ -252,7 +288,10 @@ impl Drawables {
             topology: Some(drawable.topology),
         });
         if place == DrawablePlacement::Listed {
-            self.encode(drawable);
+            match drawable.vertices.try_into() {
+                Ok(vertices) => self.encode(drawable.category, drawable.info, vertices),
+                Err(_) => self.encode_any(drawable),
+            }
         } else {
             self.unlisted += 1;
             if place == DrawablePlacement::Elsewhere {
@@ -261,6 +300,24 @@ impl Drawables {
         }
         if self.shades_at_once {
             self.shade(times);
+        }
+    }
+
+    /// Lists a state on one line, whose start is no later than its end.
+    #[inline]
+    pub(super) fn add_state(&mut self, state: &StateOnLine<'_>) {
+        let (category, bounds) = (state.category, state.bounds);
+        self.items.push(StoredDrawable {
+            bounds,
+            category,
+            lines: [state.line; 2],
+            at: self.bytes.len() as u32,
+            weight: NONE,
+            topology: Some(Topology::State),
+        });
+        self.encode(category, state.info, &state.vertices());
+        if self.shades_at_once {
+            self.shade([bounds.earliest, bounds.latest]);
         }
     }
 
@@ -312,23 +369,20 @@ impl Drawables {
         }
     }
 
-    /// Appends the bytes of a drawable as they stand in a node: quickly for the sizes that nearly all have.
+    /// Appends the bytes of a drawable of two vertices as they stand in a node: quickly for the sizes that nearly all have.
     #[inline]
-    fn encode(&mut self, drawable: &NewDrawable<'_>) {
-        let Ok(vertices) = drawable.vertices.try_into() else {
-            return self.encode_any(drawable);
-        };
-        let category = drawable.category;
-        if let Ok(info) = drawable.info.try_into() {
+    fn encode(&mut self, category: i32, info: &[u8], vertices: &[Vertex; 2]) {
+        if let Ok(info) = info.try_into() {
             self.encode_sized::<0, 33>(category, info, vertices);
-        } else if let Ok(info) = drawable.info.try_into() {
+        } else if let Ok(info) = info.try_into() {
             self.encode_sized::<4, 37>(category, info, vertices);
-        } else if let Ok(info) = drawable.info.try_into() {
+        } else if let Ok(info) = info.try_into() {
             self.encode_sized::<8, 41>(category, info, vertices);
-        } else if let Ok(info) = drawable.info.try_into() {
+        } else if let Ok(info) = info.try_into() {
             self.encode_sized::<32, 65>(category, info, vertices);
         } else {
-            self.encode_any(drawable);
+            self.bytes.push(PRIMITIVE_KIND);
+            push_primitive(&mut self.bytes, category, info, vertices);
         }
     }
 
@@ -567,6 +621,16 @@ impl Drawables {
         self.shaded = 0;
         self.index.clear();
         std::mem::replace(&mut self.shadows, replacement)
+    }
+}
+
+/// Appends a primitive without the byte for its kind (`spec/slog2.md` section 4.1).
+fn push_primitive(out: &mut Vec<u8>, category: i32, info: &[u8], vertices: &[Vertex]) {
+    push_head(out, category, info);
+    push_short(out, vertices.len());
+    for vertex in vertices {
+        out.extend_from_slice(&f64_bytes(vertex.time));
+        out.extend_from_slice(&vertex.line.to_be_bytes());
     }
 }
 

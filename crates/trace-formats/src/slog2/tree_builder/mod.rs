@@ -15,7 +15,7 @@ use std::io::{Seek, Write};
 use std::{fmt, mem, thread};
 
 use drawables::Drawables;
-pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists};
+pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists, StateOnLine};
 pub use drawables::{EncodedDrawable, NewComposite};
 use node_file::{ClosedNode, NodeFile};
 pub use node_parts::{BuiltNode, NodeContents, NodePreview, NodeWriter};
@@ -164,6 +164,24 @@ impl<W: Write + Seek> TreeBuilder<W> {
             self.switch_branch()?;
         }
         self.put(drawable, |_| DrawablePlacement::Listed)
+    }
+
+    /// Adds a state: [`TreeBuilder::add`] of such a drawable, with less to look at.
+    ///
+    /// # Errors
+    /// The errors of [`TreeBuilder::add`].
+    #[inline]
+    pub(super) fn add_state(&mut self, state: &StateOnLine<'_>) -> Result<(), Slog2Error> {
+        let size = state.byte_size();
+        let is_small = state.info.len() <= i16::MAX as usize && !self.is_full(size);
+        let leaf = &mut self.open[0];
+        if !is_small || leaf.bounds.earliest > state.bounds.earliest {
+            return self.add(&state.drawable(&state.vertices()));
+        }
+        leaf.sides[1].add_state(state);
+        self.last_latest = state.bounds.latest;
+        self.count += 1;
+        Ok(())
     }
 
     /// Adds a composite. Primitives that are not in order are brought into it.
