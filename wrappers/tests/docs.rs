@@ -1,7 +1,9 @@
-//! `docs/user/functions.md`, made from the function table; a test compares the file with it.
+//! `docs/user/functions.md`, made from the function table; a test compares the file with it. Another one compares the wrapper that
+//! `docs/internals/overview.md` shows with what is generated.
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use wrappers::abi::{MpiAbi, abi_facts};
 use wrappers::{Carrier, Class, Function, TEXT, Table};
 
 const HEAD: &str = "\
@@ -111,4 +113,40 @@ fn every_function_has_one_row() {
             class.word()
         );
     }
+}
+
+/// Code with one blank between its words, without comments and the path of `transmute`.
+fn plain(code: &str) -> String {
+    let lines = code.lines().map(|line| match line.split_once("// ") {
+        Some((code, _)) if !line.starts_with("///") => code,
+        _ => line,
+    });
+    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    words.join(" ").replace("std::mem::", "")
+}
+
+/// The page leaves parts of the wrapper out, with an ellipsis. What it shows of it is in the wrapper, in that order.
+#[test]
+fn the_overview_shows_a_wrapper_as_it_is_generated() {
+    let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
+    let facts: Result<Vec<_>, _> = MpiAbi::ALL.into_iter().map(abi_facts).collect();
+    let facts = facts.unwrap_or_else(|e| panic!("{e}"));
+    let wrappers = wrappers::generate::generate(table, &facts).wrappers;
+    let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/internals/overview.md");
+    let page = std::fs::read_to_string(page).expect("docs/internals/overview.md");
+    let (_, shown) = page.split_once("```rust\n").expect("a wrapper");
+    let (shown, _) = shown.split_once("```").expect("the wrapper's end");
+    let name = shown.lines().next().expect("the wrapper's name");
+    let (_, made) = wrappers.split_once(name).expect(name);
+    let (made, _) = made.split_once("\n} }\n").expect("the wrapper's end");
+    let made = plain(&format!("{name}{made}\n}} }}"));
+    let shown = plain(shown);
+    let mut rest = made.as_str();
+    for part in shown.split('…').map(str::trim) {
+        let (_, after) = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("`{part}` is not in\n{rest}"));
+        rest = after;
+    }
+    assert_eq!(rest, "", "the page stops before the wrapper does");
 }
