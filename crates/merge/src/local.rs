@@ -386,23 +386,6 @@ fn names_of<'s>(scans: impl Iterator<Item = &'s Scan>) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Merges `files` into `sink`; see [`Merge`], which also gives preamble and communicator table.
-///
-/// # Errors
-/// If the files do not belong together.
-pub fn merge_local(
-    files: &[BlockFile<'_>],
-    table: &Table,
-    options: MergeOptions,
-    mut sink: impl FnMut(&MergedRecord),
-) -> Result<Notes, RunFilesError> {
-    let merge = Merge::new(files, table, options)?;
-    merge.run(|record| {
-        sink(record);
-        Ok(())
-    })
-}
-
 /// The processes in the order in which MPI_Finalize joins what the ranks know: each rank before its children in the tree, the left
 /// child's part of the tree before the right one's. What comes first gets the lower number.
 fn in_join_order<'s>(scans: impl Iterator<Item = &'s Scan>, ranks: u32) -> Vec<&'s Scan> {

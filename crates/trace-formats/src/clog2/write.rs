@@ -213,45 +213,15 @@ impl<W: Write + Seek> Clog2Writer<W> {
     ///
     /// `preamble` may differ from the one at the start in everything but the block size; its `comm_table_offset` is set
     /// here, and unless the layout is as given, its `endian` and `is_finalized`.
-    pub fn finish(self, comm_table: &CommTable, preamble: &Preamble) -> Result<W, Clog2Error> {
-        self.close(Some(comm_table), preamble)
-    }
-
-    /// Closes the block that has been begun, if there is one, and gives the output without ending the log: others write what is
-    /// behind it. `next` is the header of the record that comes there.
-    ///
-    /// # Errors
-    /// When the output could not be written.
-    pub fn into_blocks(mut self, next: &Clog2RecordHeader) -> Result<W, Clog2Error> {
-        if self.used > 0 {
-            self.close_block(&end_record(*next, Clog2Body::EndBlock))?;
-        }
-        Ok(self.out)
-    }
-
-    /// Finishes the file without a communicator table, as a crash leaves it: `comm_table_offset` stays 0.
-    pub fn finish_without_table(self, preamble: &Preamble) -> Result<W, Clog2Error> {
-        self.close(None, preamble)
-    }
-
-    fn close(
-        mut self,
-        comm_table: Option<&CommTable>,
-        preamble: &Preamble,
-    ) -> Result<W, Clog2Error> {
+    pub fn finish(mut self, comm_table: &CommTable, preamble: &Preamble) -> Result<W, Clog2Error> {
         if self.layout != Clog2Layout::AsGiven {
             self.close_block(&end_record(Clog2RecordHeader::default(), Clog2Body::EndLog))?;
         } else if self.used > 0 {
             // A block that nobody closed.
             self.write_block()?;
         }
-        let offset = match comm_table {
-            Some(table) => {
-                self.put(self.offset, &table.encode_as(self.endian))?;
-                self.offset
-            }
-            None => 0,
-        };
+        let offset = self.offset;
+        self.put(offset, &comm_table.encode_as(self.endian))?;
         let preamble = Preamble {
             block_size: self.block_size as u32,
             comm_table_offset: offset,
@@ -270,6 +240,18 @@ impl<W: Write + Seek> Clog2Writer<W> {
             Ok(()) => Ok(self.out),
             Err(error) => Err(self.named(Clog2Error::io(0, error))),
         }
+    }
+
+    /// Closes the block that has been begun, if there is one, and gives the output without ending the log: others write what is
+    /// behind it. `next` is the header of the record that comes there.
+    ///
+    /// # Errors
+    /// When the output could not be written.
+    pub fn into_blocks(mut self, next: &Clog2RecordHeader) -> Result<W, Clog2Error> {
+        if self.used > 0 {
+            self.close_block(&end_record(*next, Clog2Body::EndBlock))?;
+        }
+        Ok(self.out)
     }
 
     /// Takes the next `size` bytes of the block, which are there.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::error::{Slog2Error, Slog2ErrorKind};
 use super::tree_builder::{TreeBuilder, TreeOptions};
-use super::types::{LineIdMap, Slog2Header};
+use super::types::Slog2Header;
 use super::views;
 use trace_model::PendingFile;
 use trace_model::{Category, Ratios, Topology};
@@ -16,7 +16,6 @@ pub struct Slog2Sink<W> {
     builder: TreeBuilder<W>,
     categories: Vec<Category>,
     lines: Vec<Line>,
-    views: Vec<LineIdMap>,
     losses: Losses,
     complete: Complete<W>,
 }
@@ -64,16 +63,9 @@ impl<W: Write + Seek> Slog2Sink<W> {
             builder: TreeBuilder::new(out, options)?,
             categories: previews.into_iter().chain(real).collect(),
             lines: definitions.lines.clone(),
-            views: Vec::new(),
             losses: Losses::default(),
             complete: Box::new(complete),
         })
-    }
-
-    /// Adds a view behind those that are made from the lines. It is cut to the lines that have drawables; those it lacks
-    /// get −1 in its columns.
-    pub fn add_view(&mut self, view: LineIdMap) {
-        self.views.push(view);
     }
 
     /// Number of drawables so far.
@@ -133,9 +125,7 @@ impl<W: Write + Seek> Slog2Sink<W> {
             "line that nothing defines, named by its number",
             undefined.len() as u64,
         );
-        let mut maps = views::views(&used.iter().collect::<Vec<_>>());
-        let cut = |view: &LineIdMap| view.restricted(tree.lines());
-        maps.extend(self.views.iter().map(cut));
+        let maps = views::views(&used.iter().collect::<Vec<_>>());
         let (mut out, header) = tree.finish(&self.categories, &maps)?;
         out.flush().map_err(|error| Slog2Error::io(0, error))?;
         (self.complete)(out)?;
