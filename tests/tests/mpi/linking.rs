@@ -273,6 +273,48 @@ fn by_pkg_config() {
     }
 }
 
+/// C with CMake, which takes the installed description apart: it drops folders where no library follows, and options that come twice.
+#[test]
+fn by_cmake() {
+    if Command::new("cmake").arg("--version").output().is_err() {
+        tests::skip("no cmake here");
+        return;
+    }
+    let folder = TestFolder::new("installed");
+    install(&folder);
+    let project = folder.path().join("project");
+    std::fs::create_dir(&project).expect("own folder");
+    let source = "#include <mpi.h>\nint main(int argc, char **argv) {\n    int rank;\n    MPI_Init(&argc, &argv);\n    \
+                  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n    for (int i = 0; i < 3; i++) MPI_Barrier(MPI_COMM_WORLD);\n    \
+                  return MPI_Finalize();\n}\n";
+    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(barriers C)\nfind_package(MPI REQUIRED)\nfind_package(PkgConfig REQUIRED)\n";
+    let mut lists = lists.to_owned();
+    for name in ["trace", "trace-static"] {
+        lists += &format!(
+            "pkg_check_modules({name} REQUIRED IMPORTED_TARGET {name})\nadd_executable(by-{name} barriers.c)\n\
+             target_link_libraries(by-{name} PkgConfig::{name} MPI::MPI_C)\n"
+        );
+    }
+    std::fs::write(project.join("barriers.c"), source).expect("own folder");
+    std::fs::write(project.join("CMakeLists.txt"), lists).expect("own folder");
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let build = project.join(mpi.suffix());
+        let mut compiler = std::ffi::OsString::from("-DMPI_C_COMPILER=");
+        compiler.push(mpi.mpicc().get_program());
+        let mut configure = Command::new("cmake");
+        configure.env("PKG_CONFIG_PATH", folder.path().join("lib/pkgconfig"));
+        configure.arg("-S").arg(&project).arg("-B").arg(&build);
+        process::run(configure.arg(compiler), Duration::from_secs(120)).succeeded();
+        let mut make = Command::new("cmake");
+        process::run(make.arg("--build").arg(&build), Duration::from_secs(120)).succeeded();
+        for name in ["trace", "trace-static"] {
+            let run = run_program(mpi, &build.join(format!("by-{name}")), None);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            assert_two_ranks_made(&run, &THREE_BARRIERS);
+        }
+    }
+}
+
 /// Fortran calls no MPI_… itself, only the binding library does.
 #[test]
 fn fortran() {
