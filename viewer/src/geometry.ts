@@ -164,13 +164,6 @@ export function reveal(view: View, extent: Extent, timeline: number): View {
   return view;
 }
 
-/** A view with this stretch of time in its middle, taking this part of the width. */
-export function fitTime(view: View, extent: Extent, t0: number, t1: number, part = 0.8): View {
-  const span = Math.max((t1 - t0) / part, leastSpan(extent));
-  const middle = (t0 + t1) / 2;
-  return clamp({ ...view, t0: middle - span / 2, t1: middle + span / 2 }, extent);
-}
-
 /** How many neighbouring timelines are asked for as one, so that they are at least a pixel high: a power of two. */
 export function blockOf(timelineHeight: number): number {
   let block = 1;
