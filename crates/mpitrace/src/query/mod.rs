@@ -32,7 +32,7 @@ use std::ffi::OsString;
   mpitrace query --format csv run.slog2 'select pattern, culprit_rank, sum(to_ns - from_ns) as ns from waits group by all' > waits.csv
   mpitrace query libtrace.*.blocks - < question.sql")]
 pub struct Arguments {
-    /// The files of the trace, and behind them the query; - is a query on stdin
+    /// The files of the trace, then the query; - is a query on stdin
     #[arg(required = true, value_name = "FILE | QUERY")]
     words: Vec<OsString>,
     /// Output format

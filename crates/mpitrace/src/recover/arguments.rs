@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Folder of the trace
     #[arg(long, value_name = "OUT", default_value = ".")]
     pub dir: PathBuf,
-    /// Name of the files without extension [default: name of the program]. Those of DUMPI have the date behind it
+    /// Name of the files without extension [default: name of the program]. Those of DUMPI have the date after it
     #[arg(long, value_name = "NAME")]
     pub output: Option<String>,
     /// Formats to write

@@ -37,22 +37,46 @@ fn subcommands() -> Vec<String> {
     groups.flat_map(|(_, names)| names).collect()
 }
 
+/// The text of `--help` of a command, as the page has it.
+fn help_block(command: &[&str]) -> String {
+    let help = mpitrace(&[command, &["--help"]].concat());
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    format!("\n```text\n{}\n```\n", lines.join("\n"))
+}
+
+/// The commands below one, as its help lists them.
+fn nested(help: &str) -> Vec<&str> {
+    let list = help
+        .split_once("\nCommands:\n")
+        .map_or("", |(_, list)| list);
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.split_whitespace().next());
+    names.filter(|&name| name != "help").collect()
+}
+
 #[test]
 fn commands_are_described_as_help_describes_them() {
     let mut text = String::from(
         "# The commands of mpitrace\n\n\
          This page is the text of `mpitrace COMMAND --help`; a test keeps it so. `mpitrace man FOLDER` makes man pages of the same\n\
-         text, and `mpitrace completions SHELL` completions. The exit code is 0 if all went well, 1 if a file is bad, and 2 if the\n\
-         command line is; `run` ends with the exit code of the program it starts. `-` is standard input or output where that makes\n\
-         sense. Work of more than a second shows a progress bar on a terminal.\n",
+         text, and `mpitrace completions SHELL` completions. The exit code is 0 if all went well, 1 if a file is bad, 2 if the\n\
+         command line is, and 3 if `verify` finds something or a condition of `report --fail-if` holds; `run` ends with the exit\n\
+         code of the program it starts. `-` is standard input or output where that makes sense. Work of more than a second shows a\n\
+         progress bar on a terminal.\n",
     );
     for (heading, names) in groups() {
         writeln!(text, "\n# {heading}").unwrap();
         for name in names {
-            let help = mpitrace(&[&name, "--help"]);
-            let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-            let help = lines.join("\n");
-            write!(text, "\n## {name}\n\n```text\n{help}\n```\n").unwrap();
+            let help = help_block(&[&name]);
+            write!(text, "\n## {name}\n{help}").unwrap();
+            for below in nested(&help) {
+                write!(
+                    text,
+                    "\n### {name} {below}\n{}",
+                    help_block(&[&name, below])
+                )
+                .unwrap();
+            }
         }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/user/commands.md");
