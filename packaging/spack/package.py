@@ -1,7 +1,8 @@
 # For Spack: builds a release from its sources. ci/release fills in what stands between @ signs.
 #
-# The file goes into a repository of packages: as packages/libtrace/package.py, or from Spack 1.0 on as
-# spack_repo/NAMESPACE/packages/libtrace/package.py. Spack 0.23 found out by it what to build. That it builds was not tried.
+# The file goes into a repository of packages: as packages/libtrace/package.py, or from Spack 1.0
+# on as spack_repo/NAMESPACE/packages/libtrace/package.py. Spack 0.23 found out by it what to
+# build. That it builds was not tried.
 
 import os
 
@@ -9,8 +10,9 @@ from spack.package import *
 
 
 class Libtrace(Package):
-    """libtrace records every MPI and MPI-IO call of a parallel program. One library fits MPICH, Open MPI and every other MPI of their
-    binary interfaces. The command mpitrace runs programs under it and says why they are slow."""
+    """libtrace records every MPI and MPI-IO call of a parallel program. One library fits MPICH,
+    Open MPI and every other MPI of their binary interfaces. The command mpitrace runs programs
+    under it and says why they are slow."""
 
     # The sources are taken from the folder in which `spack install libtrace` is called.
     manual_download = True
