@@ -63,6 +63,16 @@ pub struct BlockFileInfo {
     pub lost_since: Option<u64>,
 }
 
+impl BlockFileInfo {
+    /// CallID of a call of this process: the rank in the upper bits, the call's counter in the lower ones. A process that did not return from
+    /// MPI_Init counts as rank 0.
+    pub fn call_id(&self, counter: u64) -> u64 {
+        let bits = self.counter_bits.clamp(1, 63);
+        let rank = u64::try_from(self.rank).unwrap_or(0);
+        (rank << bits) | (counter & ((1 << bits) - 1))
+    }
+}
+
 /// A call that was running when the process died.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenCall {

@@ -219,8 +219,7 @@ fn threads(file: &BlockFile<'_>, table: &Table) -> String {
         if let Some(seconds) = machine_clock::seconds_since(info.clock, open.start) {
             let _ = write!(text, " for {seconds:.3} s");
         }
-        let rank = u64::try_from(info.rank).unwrap_or(0);
-        let call = rank << info.counter_bits | open.call;
+        let call = info.call_id(open.call);
         let _ = writeln!(text, " (CallID {call:#x})");
     }
     text

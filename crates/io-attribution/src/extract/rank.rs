@@ -129,9 +129,7 @@ impl<'a> RankExtract<'a> {
 impl<'a> RankContext<'a> {
     /// CallID of the call with this counter.
     fn call_id(&self, counter: u64) -> u64 {
-        let bits = self.scan.info.counter_bits.clamp(1, 63);
-        let rank = u64::from(self.scan.rank().unwrap_or(0));
-        (rank << bits) | (counter & ((1 << bits) - 1))
+        self.scan.info.call_id(counter)
     }
 
     fn plan(&self, call: &Record<'_>) -> Option<&'a FunctionPlan<'a>> {

@@ -273,8 +273,7 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
 
     /// The CallID of the call with this number.
     pub(super) fn call_id(&self, counter: u64) -> u64 {
-        let rank = u64::try_from(self.file.info().rank).unwrap_or(0);
-        rank << self.file.info().counter_bits | counter
+        self.file.info().call_id(counter)
     }
 
     /// The name of the function with this number.
