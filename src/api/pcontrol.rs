@@ -90,7 +90,7 @@ unsafe extern "C" fn controlled<const P: usize>(level: c_int, arguments: &Argume
         // SAFETY: registers and stack are as the caller left them.
         _ => unsafe { annotate(level, *arguments) },
     }
-    // SAFETY: the real function, which is variadic, with registers as they were; the wrapper pattern of generated.rs.
+    // SAFETY: the real function, which is variadic, with registers as they were; the wrapper pattern of the generated `wrappers.rs`.
     let r = unsafe {
         let pass_on = std::mem::transmute::<CodeAddress, unsafe extern "C" fn(c_int, ...) -> c_int>(
             slots::real(2 * index::MPI_Pcontrol + P),

@@ -149,7 +149,7 @@ pub unsafe extern "C-unwind" fn abort<A: Abi, const P: usize>(
     comm: A::Handle,
     code: c_int,
 ) -> c_int {
-    // SAFETY: the wrapper pattern of generated.rs.
+    // SAFETY: the wrapper pattern of the generated `wrappers.rs`.
     unsafe {
         let real = std::mem::transmute::<
             CodeAddress,
@@ -189,7 +189,7 @@ pub unsafe extern "C-unwind" fn abort<A: Abi, const P: usize>(
 
 /// MPI_Finalize: the trace is merged and written first, while there is an MPI to do it with.
 pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
-    // SAFETY: the wrapper pattern of generated.rs.
+    // SAFETY: the wrapper pattern of the generated `wrappers.rs`.
     unsafe {
         let real = std::mem::transmute::<CodeAddress, unsafe extern "C-unwind" fn() -> c_int>(
             slots::real(2 * index::MPI_Finalize + P),

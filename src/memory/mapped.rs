@@ -9,7 +9,7 @@ pub struct MappedBytes {
 }
 
 impl MappedBytes {
-    /// So many bytes; `None` if the system has none.
+    /// Maps `length` bytes; `None` if the system has none.
     pub fn new(length: usize) -> Option<MappedBytes> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let start = arena::map(0, length, protection, libc::MAP_PRIVATE)?;

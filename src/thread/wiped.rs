@@ -44,7 +44,7 @@ pub static WIPED: WipedPage = WipedPage {
 /// Number of the process that records; 0 before recording begins.
 static RECORDING_PROCESS: AtomicI64 = AtomicI64::new(0);
 
-/// This process begins to record: the page is wiped in the children that it has from now on. Linux before 4.14 cannot do that.
+/// Called where this process begins to record: the page is wiped in the children that it has from now on. Linux before 4.14 cannot do that.
 pub fn begin() {
     RECORDING_PROCESS.store(process_number(), Relaxed);
     let start = &raw const WIPED;

@@ -1,5 +1,5 @@
 /* Annotations by MPI_Pcontrol(2, format, ...) and (3, key, format, ...), and calls of these levels that are none.
- * tests/annotations.rs has the list of what must be found. With an argument, only calls without a format. */
+ * tests/tests/mpi/annotations.rs has the list of what must be found. With an argument, only calls without a format. */
 #include "check.h"
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-/* MPE's logging API as programs written for libmpe use it, and the helpers of its library. tests/user.rs knows what must be
- * found. */
+/* MPE's logging API as programs written for libmpe use it, and the helpers of its library. tests/tests/mpi/user.rs knows what
+ * must be found. */
 #include "check.h"
 #include "../../include/mpe.h"
 

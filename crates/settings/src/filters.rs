@@ -10,9 +10,9 @@ use super::values::{OptionKind, Setting, size, size_text, words};
 words! {
     /// Treatment of calls that ask again and again for what is not there, or for the time.
     Polling {
-        /// They are recorded.
+        /// All such calls are recorded.
         All: "all",
-        /// First and last of a row are, and the number of the others.
+        /// First and last of a row of such calls are recorded, and the number of the others.
         Sample: "sample",
     }
 }

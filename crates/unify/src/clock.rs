@@ -21,7 +21,7 @@ const RATE_BITS: u32 = 58;
 pub struct ClockMap {
     /// A tick at which the time is known.
     tick: u64,
-    /// That time, ns of CLOCK_MONOTONIC.
+    /// Time at `tick`, ns of CLOCK_MONOTONIC.
     ns: i64,
     /// ns per tick, in units of 2^-58: products with it take a third of the time of those of floating-point numbers.
     rate: i64,

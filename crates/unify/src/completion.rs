@@ -7,7 +7,7 @@ use blockfile::record::Record as Call;
 use trace_model::requests::RequestCall;
 use wrappers::{Function, Kind};
 
-/// Which of its requests a call completes.
+/// The requests of a call that it completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CompletedRequests {
     One,

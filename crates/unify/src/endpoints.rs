@@ -24,9 +24,9 @@ const MAX_RUNS: usize = 1 << 18;
 /// Selection of the message endpoints that are drawn.
 #[derive(Clone, Debug)]
 pub enum DrawnEndpoints {
-    /// None is.
+    /// No message endpoint is drawn.
     None,
-    /// Of these channels those, of all others all.
+    /// On these channels, only the listed endpoints are drawn; on all others, every endpoint.
     Selected(EndpointSelection),
 }
 

@@ -53,7 +53,7 @@ pub struct FunctionSelection {
 }
 
 impl FunctionSelection {
-    /// This one, or where it takes all, what the settings of the run said.
+    /// This selection, or where it takes all, what the settings of the run said.
     fn or_that_of(&self, found: &RecordedFunctions) -> FunctionSelection {
         let mut choice = self.clone();
         if choice.include.is_empty() && choice.exclude.is_empty() {

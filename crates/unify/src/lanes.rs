@@ -45,7 +45,7 @@ pub enum LaneStep {
     Step(FunctionStep),
     /// A call starts that never came to its end.
     OpenStart(OpenCall),
-    /// That call is given an end.
+    /// The call that never came to its end is given one.
     OpenStop(OpenCall),
     /// From here on calls may be missing.
     Gap,

@@ -44,9 +44,9 @@ pub struct Scan {
     pub operations: u64,
     /// Calls that were counted and not recorded, because the settings say so.
     pub ignored: u64,
-    /// Of these, polls between two that are recorded.
+    /// Of the calls that were counted and not recorded: polls between two that are recorded.
     pub skipped: u64,
-    /// Of these, calls that stand in the blocks for matching only, because messages hang on them.
+    /// Of the calls that were counted and not recorded: those that stand in the blocks for matching only, because messages hang on them.
     pub matching_only_calls: u64,
     /// Whether there may be calls that messages hang on and that are missing: places of messages must be compared.
     pub is_cut: bool,

@@ -56,7 +56,7 @@ pub enum WindowWait {
     Posts,
     /// MPI_Win_complete of other ranks.
     Completions,
-    /// That other ranks give back a lock.
+    /// Release of a lock by other ranks.
     Locks,
 }
 

@@ -36,7 +36,7 @@ pub enum IoLibrary {
 /// Kind of the file system that the files are on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileSystem {
-    /// It is not known.
+    /// The file system is not known.
     #[default]
     Unknown,
     /// On a disk or in the memory of one host.

@@ -25,9 +25,9 @@ use super::wait::{CallPlace, Wait, WaitPattern};
 pub(super) enum Finding {
     /// When its call ended.
     AtTheEnd,
-    /// Then, too, and an earlier message was still to be received.
+    /// When its call ended, with an earlier message still to be received.
     InWrongOrder,
-    /// Later.
+    /// After its call had ended.
     AfterTheCall,
 }
 

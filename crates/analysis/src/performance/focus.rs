@@ -21,7 +21,7 @@ pub(super) struct Focus {
 }
 
 impl Focus {
-    /// These ranges, which are in order and do not overlap. Of no ranges: what calls that begin and end the run tell.
+    /// A focus on these ranges, which are in order and do not overlap. Of no ranges: what calls that begin and end the run tell.
     pub(super) fn new(ranges: &[TimeBBox]) -> Focus {
         let gap = |pair: &[TimeBBox]| TimeBBox {
             earliest: pair[0].latest,

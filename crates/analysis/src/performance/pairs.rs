@@ -38,7 +38,7 @@ pub(super) struct PairSums {
 }
 
 impl PairSums {
-    /// Of these ranks, by their places.
+    /// Sums, all 0, of pairs of these ranks, which are known by their places.
     pub(super) fn new(ranks: &[i32]) -> PairSums {
         let mut in_order: Vec<usize> = (0..ranks.len()).collect();
         in_order.sort_by_key(|&place| ranks[place]);

@@ -130,7 +130,7 @@ fn middle(values: &mut [f64]) -> (f64, f64) {
 }
 
 impl PhaseLengths {
-    /// Of these phases, as far as they lie in the focus. `name` gives the name of a category.
+    /// Lengths of these phases, as far as they lie in the focus. `name` gives the name of a category.
     pub(super) fn of(ranges: PhaseRanges, focus: &Focus, name: impl Fn(u32) -> String) -> Self {
         let phases = ranges.ranges.iter();
         let lengths: Vec<f64> = phases

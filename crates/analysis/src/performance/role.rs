@@ -48,7 +48,7 @@ pub(super) enum Members {
 /// What a collective call does with a file or window that ranks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SharedUse {
-    /// It is about none.
+    /// The call is about no file and no window.
     Nothing,
     Makes,
     Uses,

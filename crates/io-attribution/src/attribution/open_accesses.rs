@@ -30,11 +30,11 @@ pub(super) struct OpenAccess {
 /// Where the bytes of a file are that an access asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AskedBytes {
-    /// Nowhere.
+    /// The call asks for no bytes.
     None,
     /// From the first offset to before the second one.
     Within(u64, u64),
-    /// That is known only of the whole group, or not at all.
+    /// The place of the bytes is known only of the whole group, or not at all.
     Unknown,
 }
 

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Also in SLOG-1, where names of arrows end in a direction, and with the keys of `mpitrace arrows`.
+    /// Names of arrows end in a direction in SLOG-1, and have keys after `mpitrace arrows`.
     #[test]
     fn arrows_to_operations_are_no_messages() {
         use super::super::is_message;

@@ -33,7 +33,7 @@ struct Running {
     found: bool,
     /// The last file without a role that it opened.
     candidate: Option<SeenFile>,
-    /// Which further lines of the thread are taken by asynchronous operations.
+    /// Whether each further line of the thread is taken by an asynchronous operation.
     lanes: Vec<bool>,
 }
 

@@ -60,7 +60,7 @@ impl SliceShare {
         }
     }
 
-    /// This one and that of operations below MPI.
+    /// The share of the calls and that of operations below MPI together.
     #[must_use]
     pub fn with_operations(self, drawn: &DrawnOperations) -> SliceShare {
         let [start, end] = drawn.span;

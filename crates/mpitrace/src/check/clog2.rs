@@ -81,7 +81,7 @@ pub fn check(bytes: &[u8], findings: &mut CheckFindings) {
     }
 }
 
-/// That blocks and table fill the file.
+/// Checks that blocks and table fill the file.
 fn places(
     bytes: &[u8],
     preamble: &Preamble,

@@ -47,8 +47,7 @@ impl AttributionInput {
         )))
     }
 
-    /// That calls of the trace access data and no record tells which, if that is so. An SLOG2 file that was made of a trace of another format is
-    /// such a one.
+    /// Fails if calls of the trace access data and no record tells which, as in an SLOG2 file that was made of a trace of another format.
     fn lacks_accesses(&self, report: &IoReport, facts: &RunFacts) -> Result<(), Failure> {
         if !report.is_empty() {
             return Ok(());

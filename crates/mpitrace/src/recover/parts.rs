@@ -60,7 +60,7 @@ pub fn clock_path(arguments: &Arguments, paths: &[PathBuf]) -> PathBuf {
         .join(format!("recover.{number:08x}.part-clock"))
 }
 
-/// So many parts that are missing are named.
+/// Maximum number of missing parts that an error names.
 const TOLD_PARTS: usize = 16;
 
 /// Makes a part.

@@ -228,7 +228,7 @@ struct NodeStream<'a> {
 }
 
 enum RemainingDrawables<'a> {
-    /// So many drawables of a node from here; what comes before this is not in order.
+    /// `left` drawables of a node from `part` on; one with a key before `last` is not in order.
     Node {
         part: Slog2Cursor<'a>,
         left: usize,

@@ -38,7 +38,7 @@ struct CallValues {
 /// Numbers of the files that a call of MPI-IO tells of.
 #[derive(Clone, Debug, Default)]
 struct CallFiles {
-    /// That of its access.
+    /// Number of the file that the call accesses.
     accessed: Option<i64>,
     /// Numbers of the files of the operations in the call, in order.
     of_operations: Vec<i64>,

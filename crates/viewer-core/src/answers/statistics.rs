@@ -405,7 +405,7 @@ impl Viewer<'_> {
     }
 }
 
-/// Of these lanes the number that shares are shares of: threads of ranks. Time that servers and devices spend is no time of the program, and lanes of
+/// Number of the lanes that shares are shares of: threads of ranks. Time that servers and devices spend is no time of the program, and lanes of
 /// theirs would make all shares small. Where there are no others, it is theirs.
 pub(super) fn shared_threads(
     rank_threads: &[Option<u32>],

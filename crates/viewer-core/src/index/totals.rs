@@ -233,7 +233,7 @@ pub fn size_from(class: usize) -> u64 {
 /// Place of the size of a message in the infos of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SizeField {
-    /// So many bytes from the start, in 4 bytes.
+    /// A size in 4 bytes, so many bytes from the start.
     Int(usize),
     /// A size in 8 bytes, so many bytes from the start.
     LongDrawable(usize),

@@ -21,7 +21,7 @@ const QUESTIONS_PER_ACCESS: u64 = 10;
 /// A file that is open for so long before its first use could have been opened later, ns. One second: less is start-up.
 const EARLY_NS: u64 = 1_000_000_000;
 
-/// And for a tenth of the time that the I/O of the run lasts.
+/// A file that could have been opened later is also open and unused for this part of the time that the I/O of the run lasts: a tenth.
 const EARLY_PART: u64 = 10;
 
 /// Names of MPI functions that work on a file and move no data. Waiting for the device is told apart.

@@ -76,7 +76,7 @@ pub(super) struct LogCategories {
     by_index: HashMap<i64, u32>,
     /// Event numbers that were met.
     by_etype: HashMap<i32, (EventRole, u32)>,
-    /// The same for the numbers from 0 on, which nearly all are: quicker to look up.
+    /// Event numbers that were met, by the number, for small ones from 0 on: nearly all are, and they are quicker to look up here.
     low_etypes: Vec<Option<(EventRole, u32)>>,
     /// What event numbers came to mean, in the order in which that became known.
     bindings: Vec<Binding>,

@@ -46,9 +46,9 @@ pub(in crate::slog2) struct RecordPair<I> {
 /// What becomes of a message record.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::slog2) enum Meeting {
-    /// It is neither a send nor a receive.
+    /// The record is neither a send nor a receive.
     Unknown,
-    /// Its other end is not there yet.
+    /// The other end of the message has not been met yet.
     Waits,
     /// The arrow is complete; its info is tag and size.
     Complete(RecordPair<[u8; 8]>),

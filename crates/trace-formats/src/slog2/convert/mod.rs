@@ -251,7 +251,7 @@ impl<W: Write + Seek + Send + 'static, D> FromClog2<W, D> {
 }
 
 impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
-    /// The same with drawables put into the tree by `draw`.
+    /// A conversion that has `draw` put drawables into the tree.
     pub(super) fn drawing(
         draw: D,
         out: W,
@@ -367,7 +367,7 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         self.finish_with(&[])
     }
 
-    /// The same with annotations at the end, if there are any.
+    /// Ends the file as [`FromClog2::finish`] does, with annotations at the end, if there are any.
     pub(super) fn finish_with(
         mut self,
         annotations: &[u8],

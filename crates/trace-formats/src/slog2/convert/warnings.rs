@@ -12,7 +12,7 @@ pub enum Warning {
         etype: i32,
         /// Time of the record in seconds.
         time: f64,
-        /// Its line.
+        /// Line of the record.
         line: i32,
     },
     /// An event whose number no definition and no range of the preamble covers; the record is left out.
@@ -21,7 +21,7 @@ pub enum Warning {
         etype: i32,
         /// Time of the record in seconds.
         time: f64,
-        /// Its line.
+        /// Line of the record.
         line: i32,
     },
     /// A definition whose numbers are in use for something else; it is left out.
