@@ -183,8 +183,8 @@ fn summary(out: &mut ReportText, report: &IoReport, rank: Option<u32>) {
         );
     }
     if calls + report.operations() == 0 {
-        out.line("No MPI-IO call and no file operation was found. They are in the recorder's block files, and in the SLOG2");
-        out.line("files of runs with MPI-IO.");
+        out.line("No MPI-IO call and no file operation was found. Block files and SLOG2 files of runs with MPI-IO have");
+        out.line("them. With TRACE_POSIX=all the recorder also records file calls that a program makes by itself.");
         return;
     }
     out.line(&format!(
