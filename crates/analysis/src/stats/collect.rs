@@ -353,7 +353,7 @@ impl StatisticsCollector {
         let mut cells: Vec<ThreadCategoryStatistics> = Vec::with_capacity(self.cells.len());
         let nothing = vec![None; self.counters.names.len()];
         let mut counted = vec![nothing; self.kinds.len()];
-        for (&(row, kind), &tally) in &self.cells {
+        for (&(row, kind), tally) in &self.cells {
             let sums = self.counters.sums(row, kind);
             if let Some(counted) = counted.get_mut(kind as usize) {
                 counters::join(counted, &sums);
@@ -363,7 +363,7 @@ impl StatisticsCollector {
                 rank,
                 thread,
                 category,
-                tally,
+                tally: tally.finished(),
                 counters: sums,
             });
         }
@@ -376,7 +376,7 @@ impl StatisticsCollector {
                 index: kind.category.index,
                 name: kind.category.name,
                 topology: kind.category.topology,
-                tally: kind.tally,
+                tally: kind.tally.finished(),
                 durations: kind.durations,
             })
             .collect();

@@ -4,6 +4,9 @@ use super::{CallIdStatistics, Histogram, MessageStatistics, counters};
 use std::collections::BTreeMap;
 use trace_model::{Text, TimeBBox, Topology};
 
+/// Part of the time of states that sums of their durations may be wrong by, as they are rounded.
+const ROUNDING: f64 = 1e-9;
+
 /// Drawables of one kind: their number and durations in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawableTally {
@@ -38,6 +41,15 @@ impl DrawableTally {
         self.total += duration;
         self.min = self.min.min(duration);
         self.max = self.max.max(duration);
+    }
+
+    /// The tally when all drawables are in it: what rounding leaves of states that are full of others is no time below 0.
+    pub(super) fn finished(self) -> DrawableTally {
+        let is_rest = self.exclusive < 0.0 && -self.exclusive <= self.total * ROUNDING;
+        DrawableTally {
+            exclusive: if is_rest { 0.0 } else { self.exclusive },
+            ..self
+        }
     }
 
     /// Takes over the drawables of another one.

@@ -499,6 +499,34 @@ fn the_order_of_sources_does_not_matter() {
     assert_eq!(found.category(2).map(|c| c.tally.exclusive), Some(2.0));
 }
 
+/// A state that is full of states of a tenth of a second has no time of its own, and not less than none.
+#[test]
+fn what_rounding_leaves_is_no_negative_time() {
+    let state = |category, start: u8, end: u8| Own {
+        topology: Topology::State,
+        category,
+        info: Vec::new(),
+        vertices: [start, end]
+            .map(|tenth| Vertex {
+                time: f64::from(tenth) * 0.1,
+                line: 0,
+            })
+            .to_vec(),
+    };
+    let mut seen = 0;
+    for length in 2..60 {
+        let mut drawables = vec![state(3, 0, length)];
+        drawables.extend((0..length).map(|tenth| state(4, tenth, tenth + 1)));
+        let found = collect(&definitions(), &drawables, StatisticsOptions::default());
+        let exclusive = found.category(3).expect("state").tally.exclusive;
+        assert!((0.0..1e-9).contains(&exclusive), "{length}: {exclusive}");
+        let parts = (0..length).map(|tenth| f64::from(tenth + 1) * 0.1 - f64::from(tenth) * 0.1);
+        let rest = parts.fold(f64::from(length) * 0.1, |rest, part| rest - part);
+        seen += usize::from(rest < 0.0);
+    }
+    assert!(seen > 0, "no rest of rounding is below 0");
+}
+
 #[test]
 fn windows_of_slog2_files_read_only_their_nodes() {
     for name in [

@@ -149,7 +149,7 @@ impl StatisticsTables<'_> {
                 TableCell::Count(states),
                 TableCell::Seconds(row.covered),
                 TableCell::optional((whole > 0.0).then(|| row.covered / whole), TableCell::Share),
-                TableCell::Seconds(whole - row.covered),
+                TableCell::Seconds((whole - row.covered).max(0.0)),
                 TableCell::Count(row.sent.count),
                 TableCell::Count(row.sent.bytes),
                 TableCell::Count(row.received.count),

@@ -85,11 +85,12 @@ pub fn share_shown(share: f64) -> String {
     decimals_shown(100.0 * share) + "%"
 }
 
-/// A number with two decimals. What is too little for these is not nothing.
+/// A number with two decimals. What is too little for these is not nothing, but for what is below 0.
 fn decimals_shown(number: f64) -> String {
-    match number > 0.0 && number < 0.005 {
-        true => "<0.01".to_owned(),
-        false => format!("{number:.2}"),
+    match number {
+        _ if number > 0.0 && number < 0.005 => "<0.01".to_owned(),
+        _ if number.abs() < 0.005 => "0.00".to_owned(),
+        _ => format!("{number:.2}"),
     }
 }
 
@@ -374,8 +375,8 @@ mod tests {
     fn what_is_little_is_not_shown_as_nothing() {
         let shown = [0.0, 1e-9, 4.9e-5, 5e-5, 0.5].map(|share| TableCell::Share(share).shown());
         assert_eq!(shown, ["0.00%", "<0.01%", "<0.01%", "0.01%", "50.00%"]);
-        let shown = [0.0, 0.004, 0.005, -1.0].map(|number| TableCell::Real(number).shown());
-        assert_eq!(shown, ["0.00", "<0.01", "0.01", "-1.00"]);
+        let shown = [0.0, 0.004, 0.005, -1.0, -1e-17].map(|number| TableCell::Real(number).shown());
+        assert_eq!(shown, ["0.00", "<0.01", "0.01", "-1.00", "0.00"]);
         assert_eq!(TableCell::Share(1e-9).exact(), "0.000000001");
     }
 

@@ -8,8 +8,9 @@ pub fn seconds(seconds: f64) -> String {
     if seconds.abs() >= u64::MAX as f64 / 1e9 {
         return format!("{seconds:.2e} s");
     }
-    let sign = if seconds < 0.0 { "-" } else { "" };
-    format!("{sign}{}", time((seconds.abs() * 1e9).round() as u64))
+    let ns = (seconds.abs() * 1e9).round() as u64;
+    let sign = if seconds < 0.0 && ns > 0 { "-" } else { "" };
+    format!("{sign}{}", time(ns))
 }
 
 #[cfg(test)]
@@ -18,11 +19,12 @@ mod tests {
 
     #[test]
     fn seconds_of_every_size() {
-        let shown = [-1.5, 17.73, 1.8e10, 2e10, -3e300].map(seconds);
+        let shown = [-1.5, -2e-10, 17.73, 1.8e10, 2e10, -3e300].map(seconds);
         assert_eq!(
             shown,
             [
                 "-1.50 s",
+                "0 ns",
                 "17.7 s",
                 "18000000000 s",
                 "2.00e10 s",
