@@ -158,6 +158,67 @@ fn the_tables_of_dumpistats() {
     assert_eq!(compared, 14);
 }
 
+/// Counts and sizes that are as large as a file can hold give the largest sum that a table has, and none below 0.
+#[test]
+fn sums_of_dumpistats_end_at_the_largest_number() {
+    let folder = tempfile::tempdir().expect("folder");
+    let case = golden::path("dumpi").join("coll-n2-default");
+    let largest = i32::MAX.to_string();
+    for file in fs::read_dir(&case).expect("case") {
+        let path = file.expect("file").path();
+        let to = folder.path().join(path.file_name().expect("name"));
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("meta") => _ = fs::copy(&path, &to).expect("metafile"),
+            Some("bin") => {
+                let text = golden::text(path.with_extension("txt"));
+                let enlarged: Vec<String> = text
+                    .lines()
+                    .map(
+                        |line| match (line.split_once("count="), line.split_once(" has size ")) {
+                            (Some((before, count)), _) => {
+                                let rest = count.trim_start_matches(|c: char| c.is_ascii_digit());
+                                format!("{before}count={largest}{rest}")
+                            }
+                            (None, Some((datatype, _))) => format!("{datatype} has size {largest}"),
+                            _ => line.to_owned(),
+                        },
+                    )
+                    .collect();
+                let from = to.with_extension("txt");
+                fs::write(&from, enlarged.join("\n")).expect("text");
+                let names = [from, to].map(|path| path.display().to_string());
+                stdout(&["convert", "-q", &names[0], &names[1]]);
+            }
+            _ => {}
+        }
+    }
+    let metas = fs::read_dir(folder.path()).expect("folder");
+    let mut metas = metas.map(|file| file.expect("file").path());
+    let meta = metas.find(|path| path.extension().is_some_and(|e| e == "meta"));
+    let meta = meta.expect("metafile").display().to_string();
+    let root = folder.path().join("large").display().to_string();
+    let options = [
+        "-s",
+        "all",
+        "-r",
+        "all",
+        "-x",
+        "all",
+        "-b",
+        "0-9000000000 to end by 9000000000",
+    ];
+    stdout(&[&["stats", "-q", &meta, "--dumpistats", &root], &options[..]].concat());
+    let made = tables(folder.path(), "large");
+    let rows = made.iter().flat_map(|(_, table)| table.lines());
+    let rows: Vec<&str> = rows.filter(|row| !row.starts_with('#')).collect();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let sums: Vec<&str> = row.split_whitespace().skip(5).take(2).collect();
+        let largest = i64::MAX.to_string();
+        assert_eq!(sums, [&largest, &largest], "{row}");
+    }
+}
+
 /// The original puts messages one class below that of their size, and none into the last. The sends of the golden
 /// receive nothing.
 fn compare_lumps(found: &str, expected: &str) {

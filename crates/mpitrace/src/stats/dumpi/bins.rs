@@ -214,7 +214,7 @@ impl RankBins<'_> {
         if start < from || start >= to || record.function.id == FUNCTION_ENTER {
             return;
         }
-        let nth = (start - from).checked_div(width).unwrap_or(0);
+        let nth = start.saturating_sub(from).checked_div(width).unwrap_or(0);
         let bin = self.found.entry(nth).or_insert_with(|| Bin {
             first: start,
             last: stop,
@@ -224,7 +224,7 @@ impl RankBins<'_> {
             sums: ColumnSums::new(shape),
         });
         bin.last = stop;
-        bin.active = stop - bin.first;
+        bin.active = stop.saturating_sub(bin.first);
         bin.sums.add(shape.columns, record, traffic);
     }
 
@@ -265,7 +265,9 @@ impl RankBins<'_> {
         // An interval that nothing ends lasts until the last call.
         bin.last = if ends { start } else { record.wall.stop.ns() };
         if ends {
-            bin.active += bin.last - bin.begun;
+            bin.active = bin
+                .active
+                .saturating_add(bin.last.saturating_sub(bin.begun));
             self.open = None;
         }
     }
@@ -278,13 +280,16 @@ impl RankBins<'_> {
         self.found.into_iter().map(move |(nth, bin)| {
             // The total of the original counts the last interval twice; without gathering it is the time of its end.
             let unfinished = if open == Some(nth) {
-                bin.last - bin.begun
+                bin.last.saturating_sub(bin.begun)
             } else {
                 0
             };
             let active = match (by_time, gather) {
                 (true, _) => bin.active,
-                (false, true) => bin.active + unfinished + (bin.last - bin.begun),
+                (false, true) => {
+                    let last = bin.last.saturating_sub(bin.begun);
+                    bin.active.saturating_add(unfinished).saturating_add(last)
+                }
                 (false, false) => bin.last,
             };
             let mut row = format!("{rank:>22} ");

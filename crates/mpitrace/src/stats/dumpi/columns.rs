@@ -157,10 +157,10 @@ impl ColumnSums {
                 }
                 ColumnSum::Bytes(sum) => {
                     if let Some(traffic) = bytes() {
-                        *sum += match kind {
+                        *sum = sum.saturating_add(match kind {
                             ColumnKind::Sent => traffic.sent,
                             _ => traffic.received,
-                        };
+                        });
                     }
                 }
                 ColumnSum::Exchange(sums) => {
@@ -169,7 +169,7 @@ impl ColumnSums {
                         Some((sums.get_mut(to)?, traffic.sent))
                     });
                     if let Some((sum, sent)) = sum {
-                        *sum += sent;
+                        *sum = sum.saturating_add(sent);
                     }
                 }
                 ColumnSum::Lump(classes) => {

@@ -53,9 +53,14 @@ impl<'a> RecordFields<'a> {
             .map_or(0, |&size| size.into())
     }
 
+    /// Bytes of a count of a datatype for each rank of the communicator; an error if that cannot be followed.
+    fn bytes_of_all(&self, count: &str, datatype: &str) -> Result<i64, ()> {
+        Ok(self.bytes(count, datatype).saturating_mul(self.ranks()?))
+    }
+
     /// Bytes of a count of a datatype.
     fn bytes(&self, count: &str, datatype: &str) -> i64 {
-        i64::from(self.int(count)) * self.size_of(self.int(datatype))
+        i64::from(self.int(count)).saturating_mul(self.size_of(self.int(datatype)))
     }
 
     fn ints(&self, name: &str) -> impl Iterator<Item = i64> + use<'a> {
@@ -70,7 +75,8 @@ impl<'a> RecordFields<'a> {
 
     /// Bytes of a list of counts of one datatype.
     fn sum(&self, counts: &str, datatype: &str) -> i64 {
-        self.ints(counts).sum::<i64>() * self.size_of(self.int(datatype))
+        let count = self.ints(counts).fold(0, i64::saturating_add);
+        count.saturating_mul(self.size_of(self.int(datatype)))
     }
 
     /// Bytes of a list of counts, each of a datatype of its own.
@@ -81,8 +87,8 @@ impl<'a> RecordFields<'a> {
         let types = types.iter().map(|datatype| self.size_of(datatype.into()));
         self.ints(counts)
             .zip(types)
-            .map(|(count, size)| count * size)
-            .sum()
+            .map(|(count, size)| count.saturating_mul(size))
+            .fold(0, i64::saturating_add)
     }
 
     /// Own rank in the communicator; an error if the communicator cannot be followed.
@@ -133,7 +139,7 @@ impl<'a> RecordFields<'a> {
             ids::GATHER => {
                 let at_root = self.is_root()?;
                 let all = match at_root {
-                    true => self.bytes("recvcount", "recvtype") * self.ranks()?,
+                    true => self.bytes_of_all("recvcount", "recvtype")?,
                     false => 0,
                 };
                 (self.bytes("sendcount", "sendtype"), all)
@@ -144,7 +150,7 @@ impl<'a> RecordFields<'a> {
             ),
             ids::SCATTER => {
                 let all = match self.is_root()? {
-                    true => self.bytes("sendcount", "sendtype") * self.ranks()?,
+                    true => self.bytes_of_all("sendcount", "sendtype")?,
                     false => 0,
                 };
                 (all, self.bytes("recvcount", "recvtype"))
@@ -162,8 +168,8 @@ impl<'a> RecordFields<'a> {
                 self.sum("recvcounts", "recvtype"),
             ),
             ids::ALLTOALL => (
-                self.bytes("sendcount", "sendtype") * self.ranks()?,
-                self.bytes("recvcount", "recvtype") * self.ranks()?,
+                self.bytes_of_all("sendcount", "sendtype")?,
+                self.bytes_of_all("recvcount", "recvtype")?,
             ),
             ids::ALLTOALLV => (
                 self.sum("sendcounts", "sendtype"),
@@ -173,7 +179,7 @@ impl<'a> RecordFields<'a> {
                 self.sum_each("sendcounts", "sendtypes"),
                 self.sum_each("recvcounts", "recvtypes"),
             ),
-            ids::REDUCE if self.is_root()? => (each, each * self.ranks()?),
+            ids::REDUCE if self.is_root()? => (each, each.saturating_mul(self.ranks()?)),
             ids::REDUCE => (each, 0),
             ids::ALLREDUCE => (each, each),
             ids::REDUCE_SCATTER => {
