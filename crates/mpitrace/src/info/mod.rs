@@ -43,7 +43,7 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut out = crate::terminal::stdout();
+    let mut out = crate::terminal::stdout_beside_verdict();
     let failed = |error: io::Error| Failure::output("stdout", &error);
     let mut all = Vec::new();
     let mut bad = 0;

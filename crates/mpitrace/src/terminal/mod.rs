@@ -74,6 +74,30 @@ pub fn stdout() -> Stdout {
     Stdout { out, cleaner }
 }
 
+/// Standard output of a command whose exit code is a verdict, which stands where nobody reads the output to its end.
+pub fn stdout_beside_verdict() -> OutputBesideVerdict<Stdout> {
+    OutputBesideVerdict(stdout())
+}
+
+/// Output that may end early without a failure: what nobody reads is dropped, so that the command comes to its exit code.
+pub struct OutputBesideVerdict<W>(W);
+
+impl<W: Write> Write for OutputBesideVerdict<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
+
 /// Writes a text to standard output, cleaned if that is a terminal.
 ///
 /// # Errors
@@ -150,6 +174,26 @@ mod tests {
             clean("x\u{202e}y\u{2066}z\u{9b}"),
             "x\\u{202e}y\\u{2066}z\\u{9b}"
         );
+    }
+
+    /// Writes to what nobody reads fail, and other failures stay failures.
+    #[test]
+    fn what_nobody_reads_is_dropped() {
+        struct Fails(io::ErrorKind);
+        impl Write for Fails {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(self.0.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Err(self.0.into())
+            }
+        }
+        let written = |kind| {
+            let mut out = OutputBesideVerdict(Fails(kind));
+            out.write_all(b"text").and_then(|()| out.flush())
+        };
+        assert!(written(io::ErrorKind::BrokenPipe).is_ok());
+        assert!(written(io::ErrorKind::StorageFull).is_err());
     }
 
     proptest! {

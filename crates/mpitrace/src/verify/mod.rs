@@ -68,7 +68,7 @@ struct NamedReport {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let reports = reports(arguments)?;
-    let mut out = BufWriter::new(crate::terminal::stdout());
+    let mut out = BufWriter::new(crate::terminal::stdout_beside_verdict());
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     for (nth, NamedReport { name, report }) in reports.iter().enumerate() {
         if arguments.json {

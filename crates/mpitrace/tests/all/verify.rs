@@ -124,3 +124,46 @@ fn an_archive_is_verified_by_its_folder() {
     };
     assert_eq!(operations(made), operations(input));
 }
+
+/// As in `mpitrace verify x | head -1`: the exit code is that of what was found, whether or not somebody reads the words.
+#[test]
+fn the_exit_code_stands_where_nobody_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = golden::path("dumpi/coll-n2-default");
+    let mut meta = None;
+    for file in std::fs::read_dir(case).unwrap() {
+        let path = file.unwrap().path();
+        let to = folder.path().join(path.file_name().unwrap());
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("bin") if path.to_string_lossy().contains("-0001.") => {
+                let text = golden::text(path.with_extension("txt"));
+                let from = to.with_extension("txt");
+                std::fs::write(&from, text.replace("int root=0", "int root=1")).unwrap();
+                let names = [from, to].map(|path| path.display().to_string());
+                let converted = mpitrace(&["convert", "-q", &names[0], &names[1]]);
+                assert!(converted.status.success(), "{converted:?}");
+            }
+            Some("bin") => _ = std::fs::copy(&path, &to).unwrap(),
+            Some("meta") => {
+                std::fs::copy(&path, &to).unwrap();
+                meta = Some(to.display().to_string());
+            }
+            _ => {}
+        }
+    }
+    let bad = folder.path().join("bad.slog2").display().to_string();
+    std::fs::write(&bad, "SLOG 2").unwrap();
+    for (command, file, code) in [
+        ("verify", &meta.unwrap(), 3),
+        ("check", &bad, 1),
+        ("info", &bad, 1),
+    ] {
+        for json in [&["--json"][..], &[]] {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let mut run = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+            let run = run.arg(command).args(json).arg(file).stdout(writer);
+            assert_eq!(run.status().unwrap().code(), Some(code), "{command}");
+        }
+    }
+}
