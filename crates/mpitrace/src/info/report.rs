@@ -1,5 +1,6 @@
 //! Report about a file: named values, nested and in tables, as JSON or as text.
 
+use crate::terminal;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -160,7 +161,7 @@ fn table(rows: &[Value], indent: usize, out: &mut String) {
 /// A value for people; the name tells what it is.
 fn shown(name: &str, value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => terminal::one_line(text),
         Value::Null => "-".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
@@ -213,6 +214,17 @@ categories
 problems
   byte 7: the end is missing
 "
+        );
+    }
+    #[test]
+    fn a_name_of_a_trace_makes_no_line() {
+        let mut report = InfoReport::default();
+        report.put("program", "a\nranks  7");
+        report.put("categories", vec![object([("name", "b\n\tc".into())])]);
+        let text = report.into_text();
+        assert_eq!(
+            text,
+            "program     a\\nranks  7\ncategories\n  name\n  b\\n c\n"
         );
     }
 }

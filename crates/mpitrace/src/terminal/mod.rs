@@ -29,6 +29,11 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// A name for a place where it must not begin another line or column: cleaned, with `\n` for the end of a line and a blank for a tab.
+pub fn one_line(name: &str) -> String {
+    clean(name).replace('\n', "\\n").replace('\t', " ")
+}
+
 /// Says a line on stderr, with the arguments of `format!`. A terminal gets it cleaned.
 macro_rules! tell {
     ($($words:tt)*) => {
@@ -163,6 +168,11 @@ impl Cleaner {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn names_stay_on_their_line() {
+        assert_eq!(one_line("a\n\tb\x1b\r"), "a\\n b\\u{1b}\\u{d}");
+    }
 
     #[test]
     fn what_a_terminal_would_obey_is_shown() {

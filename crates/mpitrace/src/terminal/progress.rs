@@ -32,7 +32,7 @@ impl TaskProgress {
     }
 
     fn new(bar: ProgressBar, style: &str, what: &str, quiet: bool) -> Self {
-        let bar = bar.with_message(what.to_owned());
+        let bar = bar.with_message(super::one_line(what));
         bar.set_draw_target(ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);

@@ -37,9 +37,7 @@ impl TableCell {
     /// For people: three digits and a unit, shares in percent.
     fn shown(&self) -> String {
         match self {
-            TableCell::Text(text) => terminal::clean(text)
-                .replace('\n', "\\n")
-                .replace('\t', " "),
+            TableCell::Text(text) => terminal::one_line(text),
             TableCell::Count(count) => count.to_string(),
             TableCell::Number(number) => number.to_string(),
             TableCell::Seconds(seconds) => units::seconds(*seconds),
@@ -105,7 +103,10 @@ pub struct Width(pub usize);
 impl Width {
     /// Width of stdout: that of a terminal, or `COLUMNS` of the environment; no limit for a file or a pipe, or with `wide`.
     pub fn of_stdout(wide: bool) -> Width {
-        let environment = || std::env::var("COLUMNS").ok()?.parse().ok();
+        let environment = || {
+            let columns = std::env::var("COLUMNS").ok()?.parse().ok();
+            columns.filter(|&columns| columns > 0)
+        };
         let terminal = || {
             let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
             (size.ws_col > 0).then_some(usize::from(size.ws_col))
@@ -295,7 +296,12 @@ impl TextTable {
     /// apostrophe in front, unless cells are to be as they are.
     pub fn csv(&self, out: &mut impl Write, cells: CellStyle) -> Result<(), Failure> {
         let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(&self.columns).map_err(Failure::csv)?;
+        // Names of counters are those of the trace.
+        let head = self
+            .columns
+            .iter()
+            .map(|name| cells.text((*name).to_owned()));
+        writer.write_record(head).map_err(Failure::csv)?;
         for row in &self.rows {
             writer
                 .write_record(row.iter().map(|cell| cells.of(cell)))
@@ -382,7 +388,7 @@ mod tests {
 
     #[test]
     fn names_are_no_formulas_and_no_lines() {
-        let mut table = TextTable::new("things", &["name", "number"]);
+        let mut table = TextTable::new("things", &["name", "=number"]);
         for name in ["=1+1", "@x", "-a", "a=b", "two\nlines\x1b[2J"] {
             let cells = vec![TableCell::Text(name.to_owned()), TableCell::Number(-5)];
             table.rows.push(cells);
@@ -395,11 +401,11 @@ mod tests {
         let rest = "a=b,-5\n\"two\nlines\x1b[2J\",-5\n";
         assert_eq!(
             csv(false),
-            format!("name,number\n'=1+1,-5\n'@x,-5\n'-a,-5\n{rest}")
+            format!("name,'=number\n'=1+1,-5\n'@x,-5\n'-a,-5\n{rest}")
         );
         assert_eq!(
             csv(true),
-            format!("name,number\n=1+1,-5\n@x,-5\n-a,-5\n{rest}")
+            format!("name,=number\n=1+1,-5\n@x,-5\n-a,-5\n{rest}")
         );
         assert_eq!(table.text().lines().count(), 6);
         assert!(!table.text().contains('\x1b'));
