@@ -439,13 +439,37 @@ impl ProcessState {
             let Some(operation) = self.requests.complete(done.request, request_call(call)) else {
                 continue;
             };
-            if let Some(asked) = operation.receive {
-                self.receive(operation.place, asked, done.status, !done.worked, pass);
-            } else if done.status.is_some_and(|status| status.cancelled)
-                && let Some(channel) = operation.send.and_then(|asked| self.sent_on(asked, pass))
-            {
-                pass.messages.cancel(channel);
+            let is_send_cancelled = match done.status {
+                Some(status) => status.cancelled,
+                // Nobody knows: it is not called lost.
+                None => operation.is_cancelled,
+            };
+            match operation.receive {
+                Some(asked) if operation.is_cancelled && done.status.is_none() => {
+                    self.receive_unknown(asked, pass);
+                }
+                Some(asked) => {
+                    self.receive(operation.place, asked, done.status, !done.worked, pass);
+                }
+                None if is_send_cancelled => self.cancel_send(&operation, pass),
+                None => {}
             }
+        }
+    }
+
+    /// A send was cancelled, or may have been: its message is not waited for.
+    fn cancel_send(&self, operation: &Operation, pass: &mut CorrectnessPass) {
+        let channel = operation.send.and_then(|asked| self.sent_on(asked, pass));
+        if let Some(channel) = channel {
+            pass.messages.cancel(channel);
+        }
+    }
+
+    /// A receive got a message, or may have got one, of which the trace does not tell which.
+    fn receive_unknown(&self, asked: AskedMessage, pass: &mut CorrectnessPass) {
+        if asked.peer != Peer::Nobody {
+            let comm = pass.channel_of(asked.comm);
+            pass.messages.add_unknown_receive(comm, self.rank);
         }
     }
 
@@ -453,15 +477,19 @@ impl ProcessState {
         if kind == ObjectKind::Request {
             let is_active = self.requests.is_active(handle, request_call(call));
             let freed = self.requests.free(handle, request_call(call));
+            let Some(operation) = freed.filter(|_| is_active) else {
+                return;
+            };
+            if operation.is_cancelled {
+                self.cancel_send(&operation, pass);
+            }
             // It may still receive.
-            if is_active
-                && let Some(operation) = freed
-                && let Some(asked) = operation.receive
-                && asked.peer != Peer::Nobody
-            {
-                let comm = pass.channel_of(asked.comm);
-                pass.messages.add_unknown_receive(comm, self.rank);
-                if !operation.is_cancelled && self.freed.len() < MAX_FREED {
+            if let Some(asked) = operation.receive {
+                self.receive_unknown(asked, pass);
+                if asked.peer != Peer::Nobody
+                    && !operation.is_cancelled
+                    && self.freed.len() < MAX_FREED
+                {
                     self.freed.push(operation);
                 }
             }

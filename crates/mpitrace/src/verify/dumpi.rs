@@ -379,6 +379,9 @@ impl RankWalk<'_> {
         match function.class {
             Class::Start => call.starts = fields.requests(),
             Class::Complete | Class::Test => call.completes = fields.completed(),
+            _ if function.name == "MPI_Cancel" => {
+                call.cancels = fields.requests().first().copied();
+            }
             _ => {}
         }
         if function.name != "MPI_Comm_get_parent" && function.name != "MPI_File_get_view" {

@@ -132,3 +132,73 @@ fn a_receive_that_was_freed_takes_its_message_and_a_cancelled_one_does_not() {
     assert_eq!(kinds(&freed(false)), [FindingKind::Deadlock]);
     assert_eq!(kinds(&freed(true)), []);
 }
+
+/// What has become of an operation that was cancelled is known only where a status tells it. What is not known is not called lost.
+#[test]
+fn a_message_that_may_have_been_cancelled_is_not_called_lost() {
+    let table = wrappers::table().expect("the table");
+    let lost = |cancels: bool, frees: bool, status: Option<ReceivedStatus>| {
+        let mut run = Run::new(table, 2);
+        let asked = run.asked(1, 1, 8);
+        run.call(0, "MPI_Issend", |call| {
+            call.send = asked;
+            call.creates = vec![(ObjectKind::Request, 9)];
+        });
+        if cancels {
+            run.call(0, "MPI_Cancel", |call| call.cancels = Some(9));
+        }
+        match frees {
+            true => run.call(0, "MPI_Request_free", |call| {
+                call.frees = Some((ObjectKind::Request, 9));
+            }),
+            false => run.call(0, "MPI_Wait", |call| {
+                call.completes = vec![CompletedOperation {
+                    request: 9,
+                    status,
+                    worked: true,
+                }];
+            }),
+        }
+        kinds(&run.finalized()) == [FindingKind::UnreceivedMessage]
+    };
+    let told = |cancelled| {
+        Some(ReceivedStatus {
+            source: 1,
+            is_from_nobody: false,
+            tag: 1,
+            cancelled,
+        })
+    };
+    assert!(lost(false, true, None) && lost(false, false, None));
+    assert!(!lost(true, true, None) && !lost(true, false, None));
+    assert!(!lost(true, false, told(true)) && lost(true, false, told(false)));
+}
+
+/// A receive that was cancelled, and of which no status tells whether it got a message, takes none for sure.
+#[test]
+fn a_cancelled_receive_without_a_status_is_paired_with_no_message() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 2);
+    let asked = run.asked(0, 1, 4);
+    run.call(1, "MPI_Irecv", |call| {
+        call.receive = asked;
+        call.creates = vec![(ObjectKind::Request, 9)];
+    });
+    run.call(1, "MPI_Cancel", |call| call.cancels = Some(9));
+    run.call(1, "MPI_Wait", |call| {
+        call.completes = vec![CompletedOperation {
+            request: 9,
+            status: None,
+            worked: true,
+        }];
+    });
+    let sent = run.asked(1, 1, 8);
+    run.call(0, "MPI_Send", |call| call.send = sent);
+    let report = run.finalized();
+    assert_eq!((report.messages, kinds(&report)), (0, vec![]));
+    let not_checked = report.not_checked.join("\n");
+    assert!(
+        not_checked.contains("messages to ranks with receives"),
+        "{not_checked}"
+    );
+}
