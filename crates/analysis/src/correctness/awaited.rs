@@ -26,13 +26,12 @@ impl CorrectnessPass {
             let Some(awaited) = self.awaited_of(waits) else {
                 continue;
             };
-            let ranks = match waits {
-                _ if met.contains(&rank) => String::new(),
-                &WaitsFor::Operation { comm, number } => {
-                    let missing = self.missing_ranks(OperationNumber { comm, number });
+            let ranks = match operation_of(waits).filter(|_| !met.contains(&rank)) {
+                Some(operation) => {
+                    let missing = self.missing_ranks(operation);
                     format!("{} in ", ranks_in_words(&rank_list(missing)))
                 }
-                _ => String::new(),
+                None => String::new(),
             };
             let is_over = met.contains(&rank) && is_known(waits) && !self.is_past_comparison(waits);
             let is_met = match is_over {
@@ -107,6 +106,9 @@ impl CorrectnessPass {
                     self.comm_name(*comm)
                 )
             }
+            WaitsFor::OtherSide => {
+                "processes outside of it, which the trace does not tell".to_owned()
+            }
             WaitsFor::Window {
                 window,
                 wait,
@@ -143,6 +145,18 @@ impl CorrectnessPass {
     }
 }
 
+/// The collective operation that a call waits for, and no other one.
+fn operation_of(waits: &WaitsFor) -> Option<OperationNumber> {
+    match waits {
+        &WaitsFor::Operation { comm, number } => Some(OperationNumber { comm, number }),
+        WaitsFor::All(parts) => match &parts[..] {
+            [own, WaitsFor::OtherSide] => operation_of(own),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether all that a call waits for is known.
 fn is_known(waits: &WaitsFor) -> bool {
     match waits {
@@ -153,6 +167,6 @@ fn is_known(waits: &WaitsFor) -> bool {
         | WaitsFor::Window { .. } => true,
         WaitsFor::All(parts) => parts.iter().all(is_known),
         WaitsFor::AllThenAny(first, others) => first.iter().chain(others).all(is_known),
-        WaitsFor::Any(_) | WaitsFor::Unknown => false,
+        WaitsFor::Any(_) | WaitsFor::Unknown | WaitsFor::OtherSide => false,
     }
 }

@@ -47,6 +47,9 @@ pub enum WaitsFor {
         /// Number of the call on it.
         number: u64,
     },
+    /// Processes outside of the communicator of a collective call, of which the trace does not tell who they are: the other side of an
+    /// intercommunicator that is being made.
+    OtherSide,
     /// What other ranks do on a window.
     Window {
         /// The window.
@@ -409,7 +412,7 @@ fn add_needed(
 ) {
     match waits {
         // What is not known is taken for what will end.
-        WaitsFor::Nobody | WaitsFor::Unknown => {}
+        WaitsFor::Nobody | WaitsFor::Unknown | WaitsFor::OtherSide => {}
         WaitsFor::Message {
             comm,
             from,

@@ -1,7 +1,7 @@
 //! The checks of traces that have drawables only: collective calls, with root and bytes where the infos tell, and what ranks are in at the end.
 
 use super::call::{CallPlace, CommKey, FunctionKey, Signature};
-use super::collective::Arrival;
+use super::collective::{Arrival, OperationNumber};
 use super::deadlock::{OutsideCalls, WaitsFor};
 use super::pass::{Check, CorrectnessPass};
 use super::report::{
@@ -288,7 +288,8 @@ impl<'a> DrawableChecks<'a> {
             let waits = match self.latest.get(&(rank, thread)) {
                 Some(&(comm, number, latest, begin)) if latest == function && begin >= start => {
                     is_known = true;
-                    WaitsFor::Operation { comm, number }
+                    let own = OperationNumber { comm, number };
+                    self.pass.wait_of_collective(own, function)
                 }
                 _ => WaitsFor::Unknown,
             };

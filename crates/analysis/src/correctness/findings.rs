@@ -9,6 +9,7 @@ use super::pass::{Check, CorrectnessPass, UnseenCalls};
 use super::report::{
     CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
 };
+use super::role::{is_called_by_group, meets_other_side};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Findings of one kind that are reported; the rest is counted.
@@ -53,7 +54,7 @@ impl CorrectnessPass {
         findings.sort_by(|a, b| a.kind.cmp(&b.kind).then(time(a).total_cmp(&time(b))));
         self.note_what_is_missing();
         self.note_unseen_waits();
-        self.note_one_sided_waits();
+        self.note_unknown_waits();
         self.bound(&mut findings);
         let mut not_checked: Vec<String> = (self.unchecked.iter())
             .map(|(check, why)| format!("{}: {why}", check.name()))
@@ -71,14 +72,23 @@ impl CorrectnessPass {
         }
     }
 
-    /// Says which ranks are in calls of one-sided communication of which is not known whom they wait for.
-    fn note_one_sided_waits(&mut self) {
+    /// Says which ranks are in calls of which is not known whom they wait for: those of one-sided communication, and those that make communicators
+    /// with processes that the trace does not tell.
+    fn note_unknown_waits(&mut self) {
         let mut by_function: BTreeMap<String, RankSet> = BTreeMap::new();
         for (&rank, end) in &self.ends {
-            if let RankEnd::In(place, WaitsFor::Unknown) = end
-                && let name = self.name(place.function)
-                && waits_one_sided(name)
-            {
+            let RankEnd::In(place, waits) = end else {
+                continue;
+            };
+            let name = self.name(place.function);
+            let is_unknown = match waits {
+                WaitsFor::Unknown => {
+                    waits_one_sided(name) || is_called_by_group(name) || meets_other_side(name)
+                }
+                WaitsFor::All(parts) => parts.contains(&WaitsFor::OtherSide),
+                _ => false,
+            };
+            if is_unknown {
                 by_function.entry(name.to_owned()).or_default().insert(rank);
             }
         }
@@ -86,8 +96,12 @@ impl CorrectnessPass {
         let why = why.map_or(String::new(), |why| format!(", as {why}"));
         for (function, ranks) in by_function {
             let ranks = ranks_in_words(&ranks.to_string());
+            let (why, missed) = match waits_one_sided(&function) {
+                true => (why.as_str(), "a deadlock of one-sided communication"),
+                false => ("", "a deadlock by that call"),
+            };
             self.note_unchecked(format!(
-                "whom {ranks} waited for in {function}{why}: taken for able to go on, so a deadlock of one-sided communication is not found"
+                "whom {ranks} waited for in {function}{why}: taken for able to go on, so {missed} is not found"
             ));
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn comes_together_on(function: &Function) -> Option<CollectiveOn> {
         Class::Neighbor | Class::Ineighbor | Class::NeighborInit => {
             Some(CollectiveOn::Communicator)
         }
-        Class::CommCreate if is(Kind::Comm) && makes_together(&function.name) => {
+        Class::CommCreate if is(Kind::Comm) && !is_called_by_group(&function.name) => {
             Some(CollectiveOn::Communicator)
         }
         Class::FileOpen | Class::WinCreate => Some(CollectiveOn::Communicator),
@@ -29,12 +29,23 @@ pub(super) fn comes_together_on(function: &Function) -> Option<CollectiveOn> {
     }
 }
 
-/// Whether all ranks of the communicator that it names make this call, which makes a communicator.
-fn makes_together(name: &str) -> bool {
-    // These are called by the members of a group, and of a group only.
-    !matches!(
+/// Whether a function that makes a communicator is called by the members of a group, and of a group only.
+pub(super) fn is_called_by_group(name: &str) -> bool {
+    matches!(
         name,
         "MPI_Comm_create_group" | "MPI_Comm_create_from_group" | "MPI_Intercomm_create_from_groups"
+    )
+}
+
+/// Whether a function makes an intercommunicator with processes outside of the communicator that its callers come together on, which they wait for, too.
+pub(super) fn meets_other_side(name: &str) -> bool {
+    matches!(
+        name,
+        "MPI_Intercomm_create"
+            | "MPI_Comm_accept"
+            | "MPI_Comm_connect"
+            | "MPI_Comm_spawn"
+            | "MPI_Comm_spawn_multiple"
     )
 }
 

@@ -7,7 +7,7 @@ use super::one_sided::WindowPartners;
 use super::pass::{CorrectnessPass, UnseenCalls};
 use super::posted::PostedReceive;
 use super::process::{self, ProbedMessage, ProcessState, is_buffered};
-use super::role::waits_for_other_side;
+use super::role::{meets_other_side, waits_for_other_side};
 use wrappers::{Class, Function};
 
 impl CorrectnessPass {
@@ -143,8 +143,15 @@ impl CorrectnessPass {
     }
 
     /// What a collective operation of a function waits for, in an intercommunicator on its other side too.
-    fn wait_of_collective(&self, own: OperationNumber, function: FunctionKey) -> WaitsFor {
+    pub(super) fn wait_of_collective(
+        &self,
+        own: OperationNumber,
+        function: FunctionKey,
+    ) -> WaitsFor {
         let waits = |OperationNumber { comm, number }| WaitsFor::Operation { comm, number };
+        if meets_other_side(self.name(function)) {
+            return WaitsFor::All(vec![waits(own), WaitsFor::OtherSide]);
+        }
         let needs_other = |_: &OperationNumber| waits_for_other_side(self.name(function));
         match self.on_other_side(own).filter(needs_other) {
             Some(other) => WaitsFor::All(vec![waits(own), waits(other)]),

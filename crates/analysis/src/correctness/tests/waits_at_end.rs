@@ -87,3 +87,47 @@ fn a_rank_in_a_call_that_the_others_do_not_make_needs_more_than_ranks() {
         assert_eq!(kinds(&report).is_empty(), is_over);
     }
 }
+
+/// The other side of an intercommunicator is not among the ranks that have all come to make it, and a trace does not tell who that is.
+#[test]
+fn a_call_that_meets_the_other_side_needs_more_than_the_ranks_of_its_communicator() {
+    let table = wrappers::table().expect("the table");
+    let told = |name: &str, ranks: u32| {
+        let mut run = Run::new(table, 2);
+        for rank in 0..ranks {
+            let unfinished = UnfinishedCall {
+                comm: Some(run.world),
+                ..UnfinishedCall::default()
+            };
+            run.hang(rank, name, unfinished);
+        }
+        if ranks < 2 {
+            run.pass.end_outside(1, OutsideCalls::Computes);
+        }
+        let report = run.pass.finish();
+        assert_eq!(kinds(&report), []);
+        let missed = report.not_checked.iter();
+        let missed = missed.filter(|what| what.contains("a deadlock by that call is not found"));
+        (report.waits.join("; "), missed.count())
+    };
+    let outside = "collective call 1 on MPI_COMM_WORLD and processes outside of it, which the trace does not tell";
+    let name = "MPI_Intercomm_create";
+    assert_eq!(
+        told(name, 2),
+        (format!("ranks 0-1: in {name}, for {outside}"), 1)
+    );
+    assert_eq!(
+        told(name, 1),
+        (format!("rank 0: in {name}, for rank 1 in {outside}"), 1)
+    );
+    for name in ["MPI_Comm_accept", "MPI_Comm_spawn"] {
+        assert!(!told(name, 2).0.contains("needs no other rank"));
+        assert_eq!(told(name, 1).1, 1);
+    }
+    assert_eq!(told("MPI_Comm_create_group", 1), (String::new(), 1));
+    assert!(
+        told("MPI_Comm_dup", 2)
+            .0
+            .contains("needs no other rank any more")
+    );
+}
