@@ -66,8 +66,9 @@ pub struct ProcessState {
     matched: Map<u64, ProbedMessage>,
     /// Receives that the program has freed before they were complete: they receive all the same.
     freed: Vec<Operation>,
-    /// Files and windows: the communicator that their collective calls are matched on.
-    shared: Map<(ObjectKind, u64), CommKey>,
+    /// By handle, files and windows: the communicators that their collective calls are matched on, and when they were made, seconds. A handle that is
+    /// freed may be given to another thread before the call that frees it has returned.
+    shared: Map<(ObjectKind, u64), Vec<(CommKey, f64)>>,
     /// By communicator, files and windows made on it.
     made_on: Map<(ObjectKind, CommKey), u32>,
     /// Whether it has called MPI_Finalize, or ended the last of its sessions without having called MPI_Init.
@@ -149,7 +150,7 @@ impl ProcessState {
         }
         self.complete(call, pass);
         if let Some(said) = call.window
-            && let Some(window) = self.shared_on(call.on)
+            && let Some(window) = self.shared_on(call.on, call.place.start)
             && let Some(caller) = pass.window_caller(window, self.rank, &call.function.name, said)
         {
             pass.one_sided.take(caller);
@@ -301,7 +302,7 @@ impl ProcessState {
         call: &Call<'_>,
         pass: &mut CorrectnessPass,
     ) -> Option<OperationNumber> {
-        let comm = self.comes_on(call.function, call.comm, call.on)?;
+        let comm = self.comes_on(call.function, call.comm, call.on, call.place.start)?;
         let arrival = Arrival {
             place: call.place,
             signature: call.signature,
@@ -313,21 +314,24 @@ impl ProcessState {
         Some(operation)
     }
 
-    /// Communicator that stands for a file or window.
-    pub(super) fn shared_on(&self, on: Option<(ObjectKind, u64)>) -> Option<CommKey> {
-        self.shared.get(&on?).copied()
+    /// Communicator that stands for a file or window which a call names that began at this time.
+    pub(super) fn shared_on(&self, on: Option<(ObjectKind, u64)>, began: f64) -> Option<CommKey> {
+        let known = self.shared.get(&on?)?;
+        let made_before = known.iter().rfind(|(_, made)| *made <= began);
+        made_before.or(known.last()).map(|(key, _)| *key)
     }
 
-    /// Communicator on which a call comes together with those of other ranks.
+    /// Communicator on which a call that began at this time comes together with those of other ranks.
     pub(super) fn comes_on(
         &self,
         function: &Function,
         comm: Option<CommKey>,
         on: Option<(ObjectKind, u64)>,
+        began: f64,
     ) -> Option<CommKey> {
         match comes_together_on(function)? {
             CollectiveOn::Communicator => comm,
-            CollectiveOn::Object => self.shared_on(on),
+            CollectiveOn::Object => self.shared_on(on, began),
         }
     }
 
@@ -355,7 +359,8 @@ impl ProcessState {
                 let nth = self.made_on.entry((kind, comm)).or_default();
                 *nth += 1;
                 let shared = pass.shared_object(kind, comm, *nth);
-                self.shared.insert((kind, handle), shared);
+                let known = self.shared.entry((kind, handle)).or_default();
+                known.push((shared, call.end));
             }
         }
         if call.function.class == Class::Probe
@@ -501,7 +506,12 @@ impl ProcessState {
                 self.objects.remove(&(kind, handle));
             }
         }
-        self.shared.remove(&(kind, handle));
+        if let Some(known) = self.shared.get_mut(&(kind, handle)) {
+            known.retain(|(_, made)| *made > call.place.start);
+            if known.is_empty() {
+                self.shared.remove(&(kind, handle));
+            }
+        }
     }
 
     /// The operation of a request that a call waits for.

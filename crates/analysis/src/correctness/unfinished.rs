@@ -98,10 +98,11 @@ impl CorrectnessPass {
             }
             Class::Complete => self.wait_of_requests(process, function, unfinished),
             Class::RmaSync if unfinished.window.is_some() => {
-                self.wait_on_window(process, function, unfinished)
+                self.wait_on_window(process, function, place, unfinished)
             }
             _ => {
-                let comm = process.comes_on(function, unfinished.comm, unfinished.on);
+                let (comm, on) = (unfinished.comm, unfinished.on);
+                let comm = process.comes_on(function, comm, on, place.start);
                 let arrival = Arrival {
                     place,
                     signature: unfinished.signature,
@@ -120,12 +121,13 @@ impl CorrectnessPass {
         &self,
         process: &ProcessState,
         function: &Function,
+        place: CallPlace,
         unfinished: &UnfinishedCall,
     ) -> WaitsFor {
         if self.unseen.contains_key(&UnseenCalls::OneSided) {
             return WaitsFor::Unknown;
         }
-        let window = process.shared_on(unfinished.on);
+        let window = process.shared_on(unfinished.on, place.start);
         let Some((window, said)) = window.zip(unfinished.window) else {
             return WaitsFor::Unknown;
         };

@@ -1,6 +1,7 @@
 //! The calls of a run as its block files have them, of a run that goes on too.
 
 use super::calls::{Reader, in_world, read_call};
+use super::comm_handles::LivingComms;
 use super::failed_writes::FailedWrites;
 use super::missing::say_what_is_missing;
 use super::polls::{self, LatestPolls};
@@ -20,7 +21,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 use trace_formats::clog2::Gid;
-use unify::comms::{CommHandles, CommId};
+use unify::comms::CommId;
 use unify::library::Library;
 use unify::plan::{FunctionPlan, plans};
 use unify::scan::Scan;
@@ -68,7 +69,7 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
                 zero,
                 timeline: Timeline::new(&source.file),
                 library,
-                handles,
+                comms: LivingComms::new(handles),
                 defined: vec![0; source.file.threads().len()],
                 keys: comms.keys_of(scan, &mut pass),
                 state: ProcessState::new(source.info.rank as u32),
@@ -228,7 +229,7 @@ struct ProcessWalk<'a, 'f> {
     zero: i64,
     timeline: Timeline<'f>,
     library: Library,
-    handles: CommHandles,
+    comms: LivingComms,
     /// By thread, the communicators that it has defined so far.
     defined: Vec<usize>,
     /// By number of the communicator.
@@ -250,7 +251,7 @@ impl<'a> ProcessWalk<'a, '_> {
             plans: self.plans,
             table: self.table,
             library: &self.library,
-            handles: &self.handles,
+            handles: self.comms.handles(),
             keys: &self.keys,
             groups: &self.groups,
             functions: self.functions,
@@ -290,7 +291,7 @@ impl<'a> ProcessWalk<'a, '_> {
             if let (Some(function), Some(plan)) =
                 (self.table.functions.get(number), self.plans.get(number))
             {
-                let comms = (&self.handles, self.scan);
+                let comms = (self.comms.handles(), self.scan);
                 self.groups.take(thread, function, plan, &record, comms);
             }
             // Its arguments may stand in the timeline, which must not go on meanwhile.
@@ -300,10 +301,8 @@ impl<'a> ProcessWalk<'a, '_> {
                     Some((ObjectKind::Communicator, handle)) if call.worked() => Some(handle),
                     _ => None,
                 };
-                if let Some(handle) = freed
-                    && let Some(id) = self.handles.lookup(handle)
-                {
-                    self.handles.release(handle, id);
+                if let Some(handle) = freed {
+                    self.comms.free(handle, &record);
                 }
             }
             return Some(time);
@@ -325,7 +324,7 @@ impl<'a> ProcessWalk<'a, '_> {
                     .and_then(|ids| ids.get(*nth));
                 *nth += 1;
                 if let Some(&id) = id {
-                    self.handles.insert(comm.handle, id);
+                    self.comms.define(comm.handle, id, &record);
                 }
             }
             Some(definition @ Definition::Type(_)) => self.library.define(&definition),

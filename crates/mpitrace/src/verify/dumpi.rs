@@ -155,7 +155,7 @@ impl FileSurvey {
             survey.first.get_or_insert(record.wall.start.ns());
             survey.calls_abort |= record.function.name == "MPI_Abort";
             if is_creation(id) {
-                survey.creations.extend(names.take(id, &record.arg_array()));
+                survey.creations.extend(names.take(&record));
             }
         }
         if !survey.is_marked_unfinished {
@@ -356,7 +356,7 @@ impl RankWalk<'_> {
             self.state.take(&call, pass);
         }
         if is_creation(record.function.id) {
-            let made = self.names.take(record.function.id, &record.arg_array());
+            let made = self.names.take(&record);
             self.made += u32::from(made.is_some());
         }
         Some(time)

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod calls;
+mod comm_handles;
 mod dumpi;
 mod error_names;
 mod exchanged_bytes;

@@ -6,6 +6,7 @@ pub(crate) mod common;
 mod caution;
 mod damage;
 mod ends;
+mod handles;
 mod parts;
 mod records;
 mod removal;

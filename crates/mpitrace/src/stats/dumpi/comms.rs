@@ -45,7 +45,7 @@ impl<'c> RankComms<'c> {
     /// Takes note of what a call made, once it is over.
     pub fn learn(&mut self, record: &DumpiRecord<'_>) {
         if is_creation(record.function.id) {
-            self.handles.take(record.function.id, &record.arg_array());
+            self.handles.take(record);
         }
     }
 

@@ -264,7 +264,7 @@ fn first_pass(files: &[RankFile], ranks: u32, counts_bytes: bool) -> Result<Firs
                 _ => {}
             }
             if counts_bytes && is_creation(record.function.id) {
-                made.extend(handles.take(record.function.id, &record.arg_array()));
+                made.extend(handles.take(&record));
             }
         }
         creations.push((file.rank, made));

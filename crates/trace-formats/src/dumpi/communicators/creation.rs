@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::super::functions::MAX_FIELDS;
 use super::super::ids;
+use super::super::types::DumpiRecord;
 use super::super::value::FieldValue;
 
 /// A communicator as a rank names it at some moment.
@@ -88,10 +88,17 @@ const COMM_WORLD: i32 = 2;
 const COMM_SELF: i32 = 3;
 const GROUP_EMPTY: i32 = 2;
 
+/// A communicator, and when the call that made it returned, by the wall clock, ns.
+#[derive(Clone, Copy, Debug)]
+struct MadeComm {
+    name: CommName,
+    made: i64,
+}
+
 /// The communicators and groups that numbers refer to in one rank.
 #[derive(Debug, Default)]
 pub struct HandleNames {
-    comms: HashMap<i32, CommName>,
+    comms: HashMap<i32, MadeComm>,
     groups: HashMap<i32, Rc<GroupNode>>,
     made: u32,
     /// Ranks that short triples were spread to, in all groups.
@@ -140,8 +147,7 @@ impl HandleNames {
             number => self
                 .comms
                 .get(&number)
-                .copied()
-                .unwrap_or(CommName::Unknown),
+                .map_or(CommName::Unknown, |known| known.name),
         }
     }
 
@@ -158,12 +164,21 @@ impl HandleNames {
         self.groups.get(&number).cloned()
     }
 
+    /// A call that began at this time has freed the communicator of this number. If another thread has been given the same number for a new one
+    /// before the call returned, it keeps that.
+    fn free(&mut self, number: i32, began: i64) {
+        if self
+            .comms
+            .get(&number)
+            .is_some_and(|known| known.made <= began)
+        {
+            self.comms.remove(&number);
+        }
+    }
+
     /// Takes a call of one of the functions of [`is_creation`]; gives what it made, if that is a communicator.
-    pub fn take(
-        &mut self,
-        function: u16,
-        args: &[FieldValue<'_>; MAX_FIELDS],
-    ) -> Option<CommCreation> {
+    pub fn take(&mut self, record: &DumpiRecord<'_>) -> Option<CommCreation> {
+        let (function, args, wall) = (record.function.id, &record.arg_array(), record.wall);
         let int = |i: usize| match args[i] {
             FieldValue::Int(value) => value,
             _ => 0,
@@ -213,8 +228,8 @@ impl HandleNames {
                 self.groups.remove(&int(0));
                 return None;
             }
-            ids::COMM_FREE => {
-                self.comms.remove(&int(0));
+            ids::COMM_FREE | ids::COMM_DISCONNECT => {
+                self.free(int(0), wall.start.ns());
                 return None;
             }
             // The remote group of an intercommunicator is not followed.
@@ -257,10 +272,6 @@ impl HandleNames {
                 let remain = remain.collect();
                 (int(1), int(3), CreationKind::CartSub { remain })
             }
-            ids::COMM_DISCONNECT => {
-                self.comms.remove(&int(0));
-                return None;
-            }
             ids::COMM_ACCEPT | ids::COMM_CONNECT => (int(3), int(4), CreationKind::Opaque),
             ids::COMM_GET_PARENT => (0, int(0), CreationKind::Opaque),
             ids::COMM_JOIN => (0, int(1), CreationKind::Opaque),
@@ -274,7 +285,11 @@ impl HandleNames {
             is_null: made == COMM_NULL,
         };
         if !creation.is_null {
-            self.comms.insert(made, CommName::Made(self.made));
+            let known = MadeComm {
+                name: CommName::Made(self.made),
+                made: wall.stop.ns(),
+            };
+            self.comms.insert(made, known);
         }
         self.made = self.made.saturating_add(1);
         Some(creation)

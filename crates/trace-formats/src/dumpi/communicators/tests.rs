@@ -16,11 +16,21 @@ fn call(
     id: u16,
     arguments: impl FnOnce(&mut RecordBuilder<'_, Vec<u8>>),
 ) {
+    call_at(writer, id, ClockSpan::default(), arguments);
+}
+
+/// Writes the call of a function at this time.
+fn call_at(
+    writer: &mut DumpiWriter<Vec<u8>>,
+    id: u16,
+    wall: ClockSpan,
+    arguments: impl FnOnce(&mut RecordBuilder<'_, Vec<u8>>),
+) {
     let head = RecordHead {
         mask: Mask::DEFAULT,
         thread: 0,
         cpu: ClockSpan::default(),
-        wall: ClockSpan::default(),
+        wall,
     };
     let mut call = writer.call(id, &head, &[]);
     arguments(&mut call);
@@ -37,7 +47,7 @@ fn creations(write: impl FnOnce(&mut DumpiWriter<Vec<u8>>)) -> (HandleNames, Vec
     let mut list = Vec::new();
     for record in reader.records() {
         let record = record.expect("a record just made");
-        list.extend(names.take(record.function.id, &record.arg_array()));
+        list.extend(names.take(&record));
     }
     (names, list)
 }
@@ -96,6 +106,28 @@ fn split_dup_group_and_create() {
     assert_eq!(comms.size_and_rank(split, 3), Some((2, 0)));
     assert_eq!(comms.size_and_rank(split, 0), None, "not a member");
     assert_eq!(comms.size_and_rank(WORLD, 2), Some((4, 2)));
+}
+
+/// A library gives the handle of a communicator to another thread as soon as it is free, before the call that frees it returns.
+#[test]
+fn a_number_that_is_given_anew_while_it_is_freed_stays() {
+    let after = |freed: ClockSpan| {
+        let (names, list) = creations(|writer| {
+            call_at(writer, ids::COMM_DUP, ClockSpan::from_ns(10, 20), |c| {
+                c.handle(WORLD_NUMBER).handle(4);
+            });
+            call_at(writer, ids::COMM_SPLIT, ClockSpan::from_ns(25, 40), |c| {
+                c.handle(WORLD_NUMBER).int(0).int(0).handle(4);
+            });
+            call_at(writer, ids::COMM_FREE, freed, |c| {
+                c.handle(4);
+            });
+        });
+        assert_eq!(list.len(), 2);
+        names.comm(4)
+    };
+    assert_eq!(after(ClockSpan::from_ns(30, 50)), CommName::Made(1));
+    assert_eq!(after(ClockSpan::from_ns(40, 50)), CommName::Unknown);
 }
 
 #[test]

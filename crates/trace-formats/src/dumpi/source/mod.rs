@@ -591,7 +591,7 @@ impl FileSurvey {
                 survey.largest_message = survey.largest_message.max(largest);
             }
             if is_creation(id) {
-                let made = names.take(id, &record.arg_array());
+                let made = names.take(&record);
                 if made.is_some() {
                     survey.communicators.made(record.thread);
                 }

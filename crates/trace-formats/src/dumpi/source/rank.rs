@@ -145,7 +145,7 @@ impl<'a> RankWalk<'a> {
             return;
         }
         if is_creation(id) {
-            self.names.take(id, args);
+            self.names.take(&next.record);
             return;
         }
         let flow = Flow {
