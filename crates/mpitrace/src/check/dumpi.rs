@@ -155,7 +155,7 @@ impl CheckedStream<'_, '_> {
                 }
             }
             // The stream keeps 16 bits of seconds, so that times start again after 18 hours.
-            if stop.ns() < start.ns() && start.sec - stop.sec < 0xF000 {
+            if stop.ns() < start.ns() && start.sec.saturating_sub(stop.sec) < 0xF000 {
                 let what = format!(
                     "ends {} ns before it starts, by the {clock} clock",
                     start.ns() - stop.ns()

@@ -515,6 +515,37 @@ fn a_datatype_that_nothing_uses_needs_no_size() {
     }
 }
 
+/// A call that begins in the last second that there is, and ends in the next.
+#[test]
+fn times_at_the_end_of_the_clock_are_told_as_wrong() {
+    use trace_formats::dumpi::functions::by_name;
+    use trace_formats::dumpi::types::{ClockOffsets, ClockSpan, ClockTime, DumpiTrailer, Mask};
+    use trace_formats::dumpi::write::{DumpiWriter, LIBDUMPI, RecordHead};
+    let offsets = ClockOffsets {
+        cpu: 0,
+        wall: i32::MAX,
+    };
+    let mut writer = DumpiWriter::new(Vec::new(), offsets).expect("begins");
+    let at = |sec| ClockTime { sec, nsec: 0 };
+    let head = RecordHead {
+        mask: Mask(Mask::DEFAULT.0 & !Mask::STATUSES),
+        thread: 0,
+        cpu: ClockSpan::default(),
+        wall: ClockSpan {
+            start: at(i32::MAX),
+            stop: at(i32::MIN),
+        },
+    };
+    let barrier = by_name("MPI_Barrier").expect("a function").id;
+    let mut call = writer.call(barrier, &head, &[]);
+    call.handle(2);
+    call.end().expect("a call");
+    let written = writer.finish(&DumpiTrailer::default(), LIBDUMPI);
+    let (code, found) = Bench::new().check(&written.expect("written").0);
+    assert!(code.is_some_and(|code| code <= 1), "{found:#}");
+    assert_eq!(found["format"], "DUMPI", "{found:#}");
+}
+
 #[test]
 fn an_annotation_file_with_and_without_its_log() {
     let folder = tempfile::tempdir().expect("folder");
