@@ -5,7 +5,7 @@ use analysis::performance::{ActivityInPhases, PerformanceReport};
 use std::collections::BTreeMap;
 use trace_model::units::{digits, duration};
 
-/// Rows that are shown.
+/// Rows of a table that are shown to people.
 const MAX_ROWS: usize = 15;
 /// A change of less than this share of the longer run is not shown.
 const MIN_SHARE: f64 = 0.001;
@@ -27,8 +27,28 @@ pub struct ReportPair<'r> {
 pub struct TraceChanges {
     /// The change in a sentence or two, with the names of the traces.
     pub words: String,
-    /// Activities, regions and ranks, each with its title.
+    /// Activities, regions and ranks, each with its title and with all that changed.
     pub tables: [(&'static str, TextTable); 3],
+}
+
+/// The rows of a table that changed most.
+pub struct ShownChanges {
+    pub title: &'static str,
+    /// The table with these rows only.
+    pub table: TextTable,
+    /// Number of the rows that are left out.
+    left_out: usize,
+}
+
+impl ShownChanges {
+    /// A sentence about the rows that are left out, if there are any.
+    pub fn rest(&self) -> Option<String> {
+        match self.left_out {
+            0 => None,
+            1 => Some("1 more changed less.".to_owned()),
+            number => Some(format!("{number} more changed less.")),
+        }
+    }
 }
 
 impl TraceChanges {
@@ -54,6 +74,22 @@ impl TraceChanges {
         }
     }
 
+    /// The tables for people: those that have rows, and the largest changes of each.
+    pub fn shown(&self) -> impl Iterator<Item = ShownChanges> {
+        let tables = self.tables.iter();
+        tables
+            .filter(|(_, table)| !table.rows.is_empty())
+            .map(|(title, whole)| {
+                let mut table = whole.clone();
+                table.rows.truncate(MAX_ROWS);
+                ShownChanges {
+                    title,
+                    left_out: whole.rows.len() - table.rows.len(),
+                    table,
+                }
+            })
+    }
+
     /// Whether nothing changed much.
     pub fn is_empty(&self) -> bool {
         self.tables.iter().all(|(_, table)| table.rows.is_empty())
@@ -74,19 +110,15 @@ impl<'r> ReportPair<'r> {
     /// What became of the length, and of the mean time of a rank by use: a sentence or two.
     pub fn words(self) -> String {
         let [before, after] = [self.before, self.after].map(|report| report.focus.seconds);
-        let factor = |of: f64, to: f64| digits(part(of, to).unwrap_or(f64::INFINITY));
-        let speed = if (after - before).abs() < 0.005 * before {
-            "as fast".to_owned()
-        } else if after < before {
-            format!("{} times as fast", factor(before, after))
-        } else {
-            format!("{} times as slow", factor(after, before))
-        };
-        let mut text = format!(
-            "{} in place of {}: {speed}.",
-            duration(after),
-            duration(before)
-        );
+        let mut text = format!("{} in place of {}", duration(after), duration(before));
+        if (after - before).abs() <= 0.005 * before {
+            text.push_str(": as fast");
+        } else if let Some(factor) = part(before, after).filter(|_| after < before) {
+            text.push_str(&format!(": {} times as fast", digits(factor)));
+        } else if let Some(factor) = part(after, before).filter(|_| after > before) {
+            text.push_str(&format!(": {} times as slow", digits(factor)));
+        }
+        text.push('.');
         let means = |report: &PerformanceReport| {
             let ranks = report.ranks.max(1) as f64;
             report
@@ -97,7 +129,9 @@ impl<'r> ReportPair<'r> {
         let pairs = means(self.before).into_iter().zip(means(self.after));
         let mut changes: Vec<(&str, f64)> = pairs
             .map(|((name, before), (_, after))| (name, after - before))
-            .filter(|(_, change)| change.abs() >= MIN_SHARE * before.max(after))
+            .filter(|(_, change)| {
+                change.abs() > 0.0 && change.abs() >= MIN_SHARE * before.max(after)
+            })
             .collect();
         changes.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         let changes: Vec<String> = changes
@@ -216,9 +250,11 @@ impl<'r> ReportPair<'r> {
     fn largest<K: Ord>(self, times: BTreeMap<K, [f64; 2]>) -> Vec<(K, [f64; 2])> {
         let least = self.least();
         let mut times: Vec<(K, [f64; 2])> = times.into_iter().collect();
-        times.retain(|(_, [before, after])| (after - before).abs() >= least);
+        times.retain(|(_, [before, after])| {
+            let change = (after - before).abs();
+            change > 0.0 && change >= least
+        });
         times.sort_by(|(_, a), (_, b)| (b[1] - b[0]).abs().total_cmp(&(a[1] - a[0]).abs()));
-        times.truncate(MAX_ROWS);
         times
     }
 }
@@ -265,6 +301,7 @@ fn is_beyond_noise(before: TimeInIterations, after: TimeInIterations) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::performance::RankTimes;
 
     #[test]
     fn spread_over_phases_is_noise() {
@@ -323,6 +360,58 @@ mod tests {
             Ok(report) => report,
             Err(never) => match never {},
         }
+    }
+
+    /// Of what takes no time, as a part of a run between two calls, nothing is told in times.
+    #[test]
+    fn lengths_of_nothing_have_no_ratio() {
+        let told = |before: f64, after: f64| {
+            let [mut first, mut second] = [(); 2].map(|()| report_of(0, 0));
+            (first.focus.seconds, second.focus.seconds) = (before, after);
+            let (before, after) = (&first, &second);
+            ReportPair { before, after }.words()
+        };
+        assert_eq!(told(0.0, 0.0), "0 ns in place of 0 ns: as fast.");
+        assert_eq!(told(0.0, 2.0), "2.00 s in place of 0 ns.");
+        assert_eq!(told(2.0, 0.0), "0 ns in place of 2.00 s.");
+        assert_eq!(
+            told(1.0, 2.0),
+            "2.00 s in place of 1.00 s: 2.00 times as slow."
+        );
+        assert_eq!(
+            told(2.0, 1.0),
+            "1.00 s in place of 2.00 s: 2.00 times as fast."
+        );
+    }
+
+    /// Forty ranks that compute more, each by another time: people see fifteen of them, and programs all.
+    #[test]
+    fn rows_that_are_not_shown_are_told() {
+        let of = |more: f64| {
+            let mut report = report_of(4, 1);
+            report.ranks = 40;
+            report.time.all = 100.0;
+            let rank = report.by_rank[0];
+            let computing = |rank: i32| 1.0 + more * f64::from(rank + 1);
+            let ranks = (0..40).map(|number| RankTimes {
+                rank: number,
+                computing: computing(number),
+                ..rank
+            });
+            report.by_rank = ranks.collect();
+            report
+        };
+        let (before, after) = (of(0.0), of(1.0));
+        let changes = TraceChanges::between(("a", &before), ("b", &after));
+        let shown: Vec<ShownChanges> = changes.shown().collect();
+        let [only] = &shown[..] else {
+            panic!("{} tables changed", shown.len());
+        };
+        assert_eq!(only.table.rows.len(), 15);
+        assert_eq!(only.table.rows[0][0], TableCell::Number(39));
+        assert_eq!(only.rest().as_deref(), Some("25 more changed less."));
+        let all = changes.tables.iter().map(|(_, table)| table.rows.len());
+        assert_eq!(all.collect::<Vec<_>>(), [0, 0, 40]);
     }
 
     /// Iterations are compared, however many of them are one phase, and only with iterations that consist of the same.

@@ -32,9 +32,11 @@ pub fn page(
             }
             (charts::legend())
         }
-        @for (title, table) in &changes.tables {
-            @if !table.rows.is_empty() {
-                section { h2 { (title) } (table.html()) }
+        @for shown in changes.shown() {
+            section {
+                h2 { (shown.title) }
+                (shown.table.html())
+                @if let Some(rest) = shown.rest() { p { (rest) } }
             }
         }
         (phases(reports))

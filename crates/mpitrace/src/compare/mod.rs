@@ -121,7 +121,8 @@ impl TraceComparison {
     /// Every number.
     pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
         let changes = self.changes.tables.iter().map(|(_, table)| table);
-        let tables = std::iter::once(&self.traces).chain(changes);
+        let reservations = reservations(&self.reports);
+        let tables = [&self.traces, &reservations].into_iter().chain(changes);
         tables
             .map(|table| (table.name.to_owned(), table.json()))
             .collect()
@@ -140,9 +141,11 @@ impl TraceComparison {
             text.push_str(&line);
             text.push('\n');
         }
-        for (title, table) in &self.changes.tables {
-            if !table.rows.is_empty() {
-                text.push_str(&format!("\n{title}\n\n{}", table.fitted(width)));
+        for shown in self.changes.shown() {
+            let table = shown.table.fitted(width);
+            text.push_str(&format!("\n{}\n\n{table}", shown.title));
+            if let Some(rest) = shown.rest() {
+                text.push_str(&format!("{rest}\n"));
             }
         }
         if self.changes.is_empty() {
@@ -155,6 +158,17 @@ impl TraceComparison {
     pub fn words(&self) -> &str {
         &self.changes.words
     }
+}
+
+/// A row for each sentence on what the numbers of a trace are not about.
+fn reservations(reports: &[(String, PerformanceReport)]) -> TextTable {
+    let mut table = TextTable::new("reservations", &["trace", "reservation"]);
+    for (name, report) in reports {
+        let sentences = report.reservations().into_iter();
+        let rows = sentences.map(|text| [name.clone(), text].map(TableCell::Text).to_vec());
+        table.rows.extend(rows);
+    }
+    table
 }
 
 /// A row for each trace.
@@ -223,5 +237,11 @@ mod tests {
         let words = reserved(&reports, "10 times as fast.");
         let expected = "part: This is about 1.00 s only: a rank came to MPI_Finalize 9.00 s before the end of the run. 10 times as fast.";
         assert_eq!(words, expected);
+        // Programs that read the JSON are told the same.
+        let told = reservations(&reports).json();
+        assert_eq!(told[0]["trace"], "part");
+        let sentence = told[0]["reservation"].as_str();
+        assert!(sentence.is_some_and(|it| expected.contains(it)), "{told}");
+        assert_eq!(told.as_array().map(Vec::len), Some(1));
     }
 }

@@ -38,10 +38,10 @@ pub fn comparison(
         (&before.name, report(before, cancel)?),
         (&after.name, report(after, cancel)?),
     );
-    let tables = changes.tables.iter();
+    let tables = changes.shown();
     let answer = ComparisonAnswer {
         tables: tables
-            .map(|(title, table)| compared(title, table))
+            .map(|shown| compared(shown.title, &shown.table))
             .collect(),
         words: changes.words,
     };

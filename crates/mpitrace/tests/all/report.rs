@@ -108,14 +108,33 @@ fn a_comparison_may_be_a_page() {
     ok(&["compare", input, other, "--html", page]);
     let text = std::fs::read_to_string(page).unwrap();
     stands_alone(&text);
-    // The tables of the text are in it, row for row.
+    // The tables of the text are in it, row for row: the fifteen largest changes of each. JSON has all.
     let printed: Value = serde_json::from_str(&ok(&["compare", "--json", input, other])).unwrap();
-    let tables = printed.as_object().unwrap().values();
-    let rows: usize = tables.map(|table| table.as_array().unwrap().len()).sum();
-    let bars = 2;
-    let heads = printed.as_object().unwrap().values();
-    let heads = heads.filter(|table| !table.as_array().unwrap().is_empty());
-    assert_eq!(text.matches("<tr>").count(), rows + heads.count() + bars);
+    let mut printed = printed.as_object().unwrap().clone();
+    let reservations = printed.remove("reservations").unwrap();
+    for row in reservations.as_array().unwrap() {
+        let sentence = row["reservation"].as_str().unwrap();
+        assert!(text.contains(sentence), "{sentence}");
+    }
+    let lengths = printed
+        .values()
+        .map(|table| table.as_array().unwrap().len());
+    let lengths: Vec<usize> = lengths.filter(|rows| *rows > 0).collect();
+    let left_out: Vec<usize> = (lengths.iter())
+        .filter_map(|rows| rows.checked_sub(15).filter(|rest| *rest > 0))
+        .collect();
+    let [rest] = left_out[..] else {
+        panic!("{left_out:?} rows of tables are left out");
+    };
+    assert!(text.contains(&format!("<p>{rest} more changed less.</p>")));
+    let rows: usize = lengths.iter().map(|rows| rows.min(&15)).sum();
+    let (heads, bars) = (lengths.len(), 2);
+    assert_eq!(text.matches("<tr>").count(), rows + heads + bars);
+    let shown = ok(&["compare", input, other]);
+    assert!(
+        shown.contains(&format!("\n{rest} more changed less.\n")),
+        "{shown}"
+    );
     let again = ["compare", input, other, "--html", page];
     assert_eq!(mpitrace(&again).status.code(), Some(2));
 }
