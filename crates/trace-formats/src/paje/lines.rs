@@ -35,6 +35,7 @@ pub fn lines(tables: &PajeTables, used: &[bool]) -> (Vec<Line>, Vec<Option<i32>>
         lines.push(match place.filter(|_| named) {
             Some(place) => Line {
                 comm: place.comm,
+                comm_rank: place.comm_rank.unwrap_or(place.rank),
                 host,
                 name: (name != place.name()).then_some(name),
                 ..Line::of_thread(id, place.rank, place.thread)
@@ -79,47 +80,59 @@ pub struct LinePlace {
     pub thread: i32,
     /// Number of the communicator, 0 for MPI_COMM_WORLD.
     pub comm: i32,
+    /// Rank in that communicator; `None` where it is not told, as of MPI_COMM_WORLD, where it is the rank.
+    pub comm_rank: Option<i32>,
 }
 
 impl LinePlace {
     /// The place of a line.
-    fn of_line(line: &Line) -> Self {
+    pub fn of_line(line: &Line) -> Self {
+        let is_told = line.comm != 0 && line.comm_rank >= 0;
         LinePlace {
             rank: line.rank,
             thread: line.thread,
             comm: line.comm,
+            comm_rank: is_told.then_some(line.comm_rank),
         }
     }
 
-    /// Reads the place from a container that the writer made (alias `R3T0`, `R3T0C1`), or one that is called `rank 3 thread 0`, `rank-3`,
+    /// Reads the place from a container that the writer made (alias `R3T0`, `R3T0C1R2`), or one that is called `rank 3 thread 0`, `rank-3`,
     /// `Rank 3` and the like.
     fn of(container: &Container) -> Option<Self> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_lowercase();
         let mut alias = LineParser(text(&container.identifier));
-        let by_alias = alias.read("r", "t", "c");
+        let by_alias = alias.read(["r", "t", "c", "r"]);
         by_alias
             .filter(|place| {
                 container.name.starts_with(b"rank")
                     || place.alias().as_bytes() == &*container.identifier
             })
-            .or_else(|| LineParser(text(&container.name)).read("rank", "thread", "comm"))
+            .or_else(|| LineParser(text(&container.name)).read(["rank", "thread", "comm", "rank"]))
     }
 
     /// The alias of its container.
     pub fn alias(self) -> String {
-        let LinePlace { rank, thread, comm } = self;
-        match comm {
-            0 => format!("R{rank}T{thread}"),
-            _ => format!("R{rank}T{thread}C{comm}"),
+        let LinePlace {
+            rank, thread, comm, ..
+        } = self;
+        match (comm, self.comm_rank) {
+            (0, _) => format!("R{rank}T{thread}"),
+            (_, None) => format!("R{rank}T{thread}C{comm}"),
+            (_, Some(comm_rank)) => format!("R{rank}T{thread}C{comm}R{comm_rank}"),
         }
     }
 
     /// The name of its container.
     pub fn name(self) -> String {
-        let LinePlace { rank, thread, comm } = self;
-        match comm {
-            0 => format!("rank {rank} thread {thread}"),
-            _ => format!("rank {rank} thread {thread} comm {comm}"),
+        let LinePlace {
+            rank, thread, comm, ..
+        } = self;
+        match (comm, self.comm_rank) {
+            (0, _) => format!("rank {rank} thread {thread}"),
+            (_, None) => format!("rank {rank} thread {thread} comm {comm}"),
+            (_, Some(comm_rank)) => {
+                format!("rank {rank} thread {thread} comm {comm} rank {comm_rank}")
+            }
         }
     }
 }
@@ -169,8 +182,8 @@ impl Aliases {
 struct LineParser(String);
 
 impl LineParser {
-    /// Rank, then thread, then communicator, each behind its word; the last two may be left out. Nothing else.
-    fn read(&mut self, rank: &str, thread: &str, comm: &str) -> Option<LinePlace> {
+    /// Rank, then thread, then communicator, then the rank in that, each behind its word; the last three may be left out. Nothing else.
+    fn read(&mut self, [rank, thread, comm, comm_rank]: [&str; 4]) -> Option<LinePlace> {
         self.0 = self
             .0
             .trim()
@@ -180,9 +193,16 @@ impl LineParser {
         let rank = self.number(rank)?;
         let thread = self.number(thread).unwrap_or(0);
         let comm = self.number(comm).unwrap_or(0);
-        self.0
-            .is_empty()
-            .then_some(LinePlace { rank, thread, comm })
+        let comm_rank = match comm {
+            0 => None,
+            _ => self.number(comm_rank),
+        };
+        self.0.is_empty().then_some(LinePlace {
+            rank,
+            thread,
+            comm,
+            comm_rank,
+        })
     }
 
     fn number(&mut self, word: &str) -> Option<i32> {
@@ -203,6 +223,10 @@ mod tests {
     use super::*;
 
     fn place(alias: &str, name: &str) -> Option<(i32, i32, i32)> {
+        full_place(alias, name).map(|place| (place.rank, place.thread, place.comm))
+    }
+
+    fn full_place(alias: &str, name: &str) -> Option<LinePlace> {
         let container = Container {
             identifier: alias.as_bytes().into(),
             name: name.as_bytes().into(),
@@ -214,7 +238,7 @@ mod tests {
             created: None,
             children: Vec::new(),
         };
-        LinePlace::of(&container).map(|place| (place.rank, place.thread, place.comm))
+        LinePlace::of(&container)
     }
 
     #[test]
@@ -226,5 +250,27 @@ mod tests {
         assert_eq!(place("x", "Rank 7 of 9"), None);
         assert_eq!(place("r7", "node7"), None);
         assert_eq!(place("x", "rank 99999999999"), None);
+    }
+
+    /// A communicator may count its ranks in another order than MPI_COMM_WORLD; files of earlier versions do not tell it.
+    #[test]
+    fn names_tell_ranks_in_communicators() {
+        for (comm, comm_rank, alias, name) in [
+            (2, 0, "R3T1C2R0", "rank 3 thread 1 comm 2 rank 0"),
+            (2, -1, "R3T1C2", "rank 3 thread 1 comm 2"),
+            (0, 3, "R3T1", "rank 3 thread 1"),
+        ] {
+            let line = Line {
+                comm,
+                comm_rank,
+                ..Line::of_thread(0, 3, 1)
+            };
+            let told = LinePlace::of_line(&line);
+            assert_eq!((&*told.alias(), &*told.name()), (alias, name));
+            assert_eq!(full_place(alias, name), Some(told));
+            assert_eq!(full_place(alias, "a server"), Some(told));
+            assert_eq!(full_place("x", name), Some(told));
+        }
+        assert_eq!(place("x", "rank 3 thread 1 rank 2"), None);
     }
 }

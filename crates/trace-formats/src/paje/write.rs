@@ -228,20 +228,12 @@ impl<W: Write> EventLineWriter<W> {
             return Ok(());
         };
         thread.is_created = true;
-        let Line {
-            rank,
-            thread: number,
-            comm,
-            ..
-        } = thread.line;
-        let place = LinePlace {
-            rank,
-            thread: number,
-            comm,
-        };
+        let line = &thread.line;
         let alias = thread.alias.clone();
-        let name = thread.line.name.clone().unwrap_or_else(|| place.name());
-        self.create(time, &alias, "CT", &format!("R{rank}"), name.as_bytes())?;
+        let name = line.name.clone();
+        let name = name.unwrap_or_else(|| LinePlace::of_line(line).name());
+        let rank = format!("R{}", line.rank);
+        self.create(time, &alias, "CT", &rank, name.as_bytes())?;
         writeln!(self.out, "11 {time:.9} SM {alias} rn")
     }
 

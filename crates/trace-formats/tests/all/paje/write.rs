@@ -10,7 +10,7 @@ use trace_formats::paje::{
 use trace_formats::slog2;
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Source as _, Topology,
-    Vertex, convert,
+    Vertex, convert, value_names,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -359,6 +359,45 @@ fn lines_beside_a_thread_leave_ranks_as_they_are() {
         .iter()
         .filter(|thing| thing.topology == Topology::Arrow);
     assert_eq!(arrows.count(), 1);
+}
+
+/// The ranks of a communicator may be in another order than those of MPI_COMM_WORLD, and roots are told by them. Fields have the names of values, without the units of
+/// the values before them.
+#[test]
+fn ranks_in_communicators_and_names_of_values_are_read_again() {
+    let mut definitions = definitions();
+    let places = [(3, 0, 1, None), (4, 1, 0, Some("one of ours"))];
+    definitions
+        .lines
+        .extend(places.map(|(id, rank, comm_rank, name)| Line {
+            comm: 2,
+            comm_rank,
+            name: name.map(str::to_owned),
+            host: Some("n0".into()),
+            ..Line::of_thread(id, rank, 0)
+        }));
+    definitions.categories[1].set_info_format(b"lasts=%l ns, complete=%l ns; writes=%d");
+    let mut info = InfoWriter::default();
+    info.long(5).long(6).int(7);
+    let things = vec![
+        state(1, 3, 1.0, 2.0, info.bytes().to_vec()),
+        state(2, 4, 1.0, 2.0, vec![]),
+    ];
+    let things = Things {
+        definitions,
+        things,
+    };
+    let (trace, losses) = written(&things, FieldDialect::New);
+    assert!(losses.is_empty(), "{losses}");
+    let (again, ..) = read(&trace);
+    let of_comm = again.lines.iter().filter(|line| line.comm == 2);
+    let of_comm: Vec<_> = of_comm
+        .map(|line| (line.rank, line.comm_rank, line.name.as_deref()))
+        .collect();
+    assert_eq!(of_comm, [(0, 1, None), (1, 0, Some("one of ours"))]);
+    let fields = again.categories.iter().map(value_names);
+    let fields: Vec<_> = fields.filter(|fields| fields.len() == 3).collect();
+    assert_eq!(fields, [["lasts", "complete", "writes"]]);
 }
 
 #[test]
