@@ -192,9 +192,30 @@ impl PartArguments {
 
 fn times(windows: &[(f64, f64)], origin: i64) -> Vec<(i64, i64)> {
     // Beyond the range of the type the conversion stops at its ends, which is what is wanted.
-    let ns = |seconds: f64| origin.saturating_add((seconds * 1e9) as i64);
+    let ns = |seconds: f64| origin.saturating_add((seconds * 1e9).round() as i64);
     windows
         .iter()
         .map(|&(from, to)| (ns(from), ns(to)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A decimal fraction is mostly none of binary ones: the nearest one of a time in whole ns may be below it.
+    #[test]
+    fn a_window_ends_at_the_nanosecond_that_is_written() {
+        for ns in (0..20_000).map(|nth| 7 + nth * 104_729_003) {
+            let written = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+            let seconds: f64 = written.parse().expect("a number");
+            assert_eq!(
+                times(&[(seconds, seconds)], 3),
+                [(ns + 3, ns + 3)],
+                "{written}"
+            );
+        }
+        let ends = times(&[(f64::NEG_INFINITY, 1e300)], 3);
+        assert_eq!(ends, [(i64::MIN + 3, i64::MAX)]);
+    }
 }
