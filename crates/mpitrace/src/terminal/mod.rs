@@ -1,6 +1,7 @@
 //! Output on a terminal: names in a trace may hold what a terminal obeys, or what turns the order of letters round. It is shown
 //! there and not obeyed. Files and pipes get every byte as it is.
 
+pub mod json;
 pub mod progress;
 pub mod table;
 pub mod units;

@@ -1,13 +1,14 @@
 //! A window as JSON: one object, written drawable by drawable.
 
 use super::view::WindowView;
+use crate::terminal::json::info_value;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use trace_formats::slog2::{
     NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, Primitive, TimeBBox, Topology, Vertex,
 };
-use trace_model::InfoValue as Info;
+use trace_model::value_names;
 
 pub fn write(view: &WindowView<'_>, out: &mut impl Write) -> io::Result<()> {
     let reading = view.window.reading;
@@ -130,24 +131,13 @@ fn primitive_value(view: &WindowView<'_>, primitive: &Primitive<'_>) -> Value {
     value.into()
 }
 
-/// Values by key, without the punctuation that keys bring for text.
+/// Values by their names, as `mpitrace print --json` has them.
 fn info(view: &WindowView<'_>, category: i32, info: &[u8]) -> Map<String, Value> {
-    let mut map = Map::new();
-    for (nth, (key, value)) in view.info(category, info).into_iter().enumerate() {
-        let key = key.trim_matches(|c: char| c.is_whitespace() || ",;:=".contains(c));
-        let key = match key.is_empty() || map.contains_key(key) {
-            true => format!("{key}{nth}"),
-            false => key.to_owned(),
-        };
-        let value = match value {
-            Info::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
-            Info::Integer(number) => number.into(),
-            Info::Hex(number) => number.into(),
-            Info::Real(real) => number(real),
-        };
-        map.insert(key, value);
-    }
-    map
+    let names = view.categories.get(&category);
+    let names = names.map_or_else(Vec::new, |category| value_names(category));
+    let values = view.info(category, info).into_iter();
+    let values = values.map(|(_, value)| info_value(value));
+    names.into_iter().zip(values).collect()
 }
 
 fn shadow_value(view: &WindowView<'_>, shadow: &NodeShadow<'_>) -> Value {

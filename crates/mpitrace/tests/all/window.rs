@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::exported::{succeeds, synth};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 fn sample(name: &str) -> PathBuf {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data/slog2");
@@ -96,6 +98,48 @@ fn a_window_as_json() {
     let step = drawables.iter().find(|d| d["category"] == "step").unwrap();
     assert_eq!(step["info"]["s"], "abc");
     assert_eq!(step["info"]["r"], 0.5);
+}
+
+/// Values have the names that rows of calls have, and CallIDs are no numbers, as those of many readers of JSON have 53 bits.
+#[test]
+fn values_of_a_window_are_those_of_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    synth(at, "run.slog2");
+    let window = [
+        "window",
+        "--json",
+        "run.slog2",
+        "0%",
+        "100%",
+        "--depth",
+        "0",
+    ];
+    let window: Value = serde_json::from_slice(&succeeds(at, &window).stdout).unwrap();
+    let printed = succeeds(at, &["print", "--json", "run.slog2"]).stdout;
+    let values_of = |values: &Value| -> BTreeMap<String, String> {
+        let values = values.as_object().into_iter().flatten();
+        let values = values.map(|(name, value)| (name.clone(), value.to_string()));
+        values.collect()
+    };
+    let mut rows = Vec::new();
+    for line in std::str::from_utf8(&printed).unwrap().lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let mut values = values_of(&row["arguments"]);
+        if row["call_id"].is_string() {
+            values.insert("CallID".to_owned(), row["call_id"].to_string());
+        }
+        rows.push((row["function"].to_string(), values));
+    }
+    let states = window["drawables"].as_array().unwrap().iter();
+    let states = states.filter(|drawable| drawable["kind"] == "state");
+    let mut found: Vec<_> = states
+        .map(|state| (state["category"].to_string(), values_of(&state["info"])))
+        .collect();
+    rows.sort_unstable();
+    found.sort_unstable();
+    assert!(rows.iter().any(|(_, values)| values.contains_key("CallID")));
+    assert!(found.len() > 1000 && found == rows);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use super::super::Arguments;
 use super::super::blocks::{BlockFileText, with_calls};
 use super::super::values::{constant, handle_text};
-use super::row::{CallRow, RowWriter, real, text};
+use super::row::{CallRow, RowWriter};
 use crate::failure::Failure;
+use crate::terminal::json::{real, text};
 use crate::trace_files::input::OpenedInput;
 use blockfile::args::{ArgValue, ArgValues, Array};
 use blockfile::define::{self, Definition};

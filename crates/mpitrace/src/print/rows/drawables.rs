@@ -1,10 +1,10 @@
 //! Rows of the states of a trace, in order of start: calls, and what else a format draws as a state.
 
-use super::row::{CallRow, RowWriter, real, text};
+use super::row::{CallRow, RowWriter};
 use crate::failure::Failure;
+use crate::terminal::json::info_value;
 use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::trace::TraceInput;
-use serde_json::Value;
 use std::collections::HashMap;
 use std::io::Write;
 use trace_model::{
@@ -58,7 +58,7 @@ pub fn print(trace: &TraceInput, rows: &mut RowWriter<impl Write>) -> Result<(),
         for (name, (_, value)) in names.iter().zip(info_values(category, drawable.info)) {
             match value {
                 InfoValue::Hex(id) if name == "CallID" => row.call_id = Some(id),
-                value => _ = row.arguments.insert(name.clone(), shown(value)),
+                value => _ = row.arguments.insert(name.clone(), info_value(value)),
             }
         }
         rows.write(row).map_err(|failure| {
@@ -79,29 +79,4 @@ pub fn print(trace: &TraceInput, rows: &mut RowWriter<impl Write>) -> Result<(),
 
 fn ns(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
-}
-
-fn shown(value: InfoValue<'_>) -> Value {
-    match value {
-        InfoValue::Text(bytes) => {
-            let end = bytes.iter().position(|&byte| byte == 0);
-            text(bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default())
-        }
-        InfoValue::Integer(number) => number.into(),
-        InfoValue::Hex(number) => format!("{number:#x}").into(),
-        InfoValue::Real(number) => real(number),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_json() {
-        assert_eq!(shown(InfoValue::Hex(u64::MAX)), "0xffffffffffffffff");
-        assert_eq!(shown(InfoValue::Text(b"a\xff\"\0rest")), "a\u{fffd}\"");
-        assert_eq!(shown(InfoValue::Real(f64::NAN)), "NaN");
-        assert_eq!(shown(InfoValue::Integer(-1)), -1);
-    }
 }

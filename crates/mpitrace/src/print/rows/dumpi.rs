@@ -2,8 +2,9 @@
 
 use super::super::Arguments;
 use super::super::dumpi::open_or_salvage;
-use super::row::{CallRow, RowWriter, text};
+use super::row::{CallRow, RowWriter};
 use crate::failure::Failure;
+use crate::terminal::json::text;
 use crate::trace_files::dumpi_run::{is_meta, missing, rank_files, rank_of};
 use crate::trace_files::input::{OpenedInput, shown};
 use serde_json::{Map, Value, json};

@@ -101,16 +101,3 @@ impl<W: Write> RowWriter<W> {
         }
     }
 }
-
-/// A text of a trace, with U+FFFD for what is not UTF-8.
-pub(super) fn text(bytes: &[u8]) -> Value {
-    Value::String(String::from_utf8_lossy(bytes).into_owned())
-}
-
-/// A number; a text where JSON has no such number.
-pub(super) fn real(value: f64) -> Value {
-    match serde_json::Number::from_f64(value) {
-        Some(number) => Value::Number(number),
-        None => Value::String(value.to_string()),
-    }
-}
