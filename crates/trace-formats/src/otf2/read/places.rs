@@ -74,6 +74,10 @@ impl Places {
         is_own: bool,
     ) {
         let mut own_lines: Map<String, i32> = Map::default();
+        let threads = locations.iter();
+        let threads = threads.filter_map(|location| own_thread(definitions.text(location.name)));
+        // A thread that no line has.
+        let mut free = threads.max().map_or(0, |last| last.saturating_add(1));
         for (nth, definition) in (0i32..).zip(locations) {
             let group = definitions.location_groups.get(&definition.group);
             let (name, mut thread) = (definitions.text(definition.name), nth);
@@ -83,14 +87,19 @@ impl Places {
                 let bare = name.split(OVERLAP).next().unwrap_or(name);
                 let process = group.map_or("", |group| definitions.text(group.name));
                 key = format!("{process} {bare}");
-                let number = bare.strip_prefix(THREAD).map(|rest| rest.split(' ').next());
-                thread = (number.flatten().and_then(|number| number.parse().ok())).unwrap_or(nth);
+                thread = own_thread(bare).unwrap_or(nth);
                 let is_plain = process.starts_with(RANK) && key.split(' ').count() == 4;
                 let lane = Line {
                     name: Some(key.clone()),
                     ..Line::default()
                 };
-                line_name = (!is_plain && named_lane(&lane).is_some()).then(|| key.clone());
+                let lane = named_lane(&lane).filter(|_| !is_plain);
+                line_name = lane.map(|_| key.clone());
+                // What lies beside a thread has a number of its own, as in files of other formats; its name tells the thread.
+                if lane.is_some_and(|lane| lane.lane > 0) && !own_lines.contains_key(&key) {
+                    thread = free;
+                    free = free.saturating_add(1);
+                }
             } else if definition.kind != CPU_THREAD {
                 let id = definition.id;
                 line_name = Some(match name {
@@ -116,6 +125,12 @@ impl Places {
             });
         }
     }
+}
+
+/// The number in a name such as `thread 3 AIO 1`, which mpitrace gives to a location.
+fn own_thread(name: &str) -> Option<i32> {
+    let number = name.strip_prefix(THREAD)?.split(' ').next()?;
+    number.parse().ok()
 }
 
 /// The locations of MPI's ranks, in the order of the ranks in the list that communicators refer to.

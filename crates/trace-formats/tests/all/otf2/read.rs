@@ -8,8 +8,8 @@ use test_support::{golden, skip};
 use trace_formats::otf2::{Otf2ErrorKind, Otf2Source, anchor};
 use trace_formats::slog2::Slog2Source;
 use trace_model::{
-    Category, Definitions, DrawableOrder, InfoValue, InfoWriter, Losses, Sorter, Source, Topology,
-    info_values, message, value_names,
+    Category, Definitions, DrawableOrder, InfoValue, InfoWriter, Line, Losses, Sorter, Source,
+    Topology, info_values, message, value_names,
 };
 
 use super::printed::PrintedArchive;
@@ -619,5 +619,45 @@ fn an_open_that_failed_makes_no_handle() {
         let times: Vec<u64> = opened.map(|event| event.time).collect();
         assert_eq!(times, [500, 2500], "{format}");
         assert_eq!(printed.definitions_of("IO_HANDLE").len(), 2, "{format}");
+    }
+}
+
+/// What lies beside a thread, such as asynchronous I/O, has a number of its own among the threads of its rank, as in the recorder's files.
+#[test]
+fn what_lies_beside_a_thread_is_no_other_line_of_that_thread() {
+    let names = ["rank 0 thread 0 AIO 1", "rank 0 thread 0 AIO 2"];
+    let step = category(0, "step", Topology::State, "");
+    let mut definitions = definitions(vec![step], &[(0, 0), (0, 1), (1, 0)]);
+    for name in names {
+        let id = definitions.lines.len() as i32;
+        definitions.lines.push(Line {
+            name: Some(name.to_owned()),
+            ..Line::of_thread(id, 0, id)
+        });
+    }
+    let drawables = definitions.lines.iter().map(|line| {
+        let start = f64::from(line.id) * 1e-6;
+        let ends = [(start, line.id), (start + 5e-7, line.id)];
+        OwnedDrawable::new(Topology::State, 0, &[], &ends)
+    });
+    let drawables: Vec<OwnedDrawable> = drawables.collect();
+    let Some((folder, _)) = written(&definitions, &drawables) else {
+        return;
+    };
+    if let Some((again, ..)) = read(&folder.path().join("run.otf2")) {
+        let lines = again.lines.iter();
+        let mut lines: Vec<_> = lines
+            .map(|line| (line.rank, line.thread, line.name.as_deref()))
+            .collect();
+        lines.sort_unstable();
+        let [first, second] = names.map(Some);
+        let expected = [
+            (0, 0, None),
+            (0, 1, None),
+            (0, 2, first),
+            (0, 3, second),
+            (1, 0, None),
+        ];
+        assert_eq!(lines, expected);
     }
 }
