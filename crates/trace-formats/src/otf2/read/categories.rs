@@ -154,9 +154,11 @@ impl Categories {
                 None if is_marker && name == FILE => (name, told.of_file()),
                 None => (name, fields(source, used, &details, is_own)),
             };
-            // Operations have just the values by which they are known.
-            let members = used.members.iter().copied().filter(|_| !is_operation);
-            let members: Vec<u32> = members.collect();
+            // Operations and events that name files have just the values by which they are known, and nothing grows while an event takes no time.
+            let members = match is_operation || is_marker {
+                true => Vec::new(),
+                false => used.members.iter().copied().collect(),
+            };
             for member in &members {
                 let found = source.metric_members.get(member);
                 let name = found.map_or("", |found| source.text(found.name));

@@ -501,15 +501,19 @@ fn damage_is_told_with_its_file_and_place() {
     );
 }
 
-/// Performance counters of regions come back as they were, where some are inside others and the first begins with the trace.
+/// Performance counters of regions come back as they were, where some are inside others and the first begins with the trace. Events have none.
 #[test]
 fn counters_of_nested_regions_come_back() {
     let categories = ["main", "foo", "bar"];
     let categories = (1..).zip(categories);
     let categories = categories
         .map(|(index, name)| category(index, name, Topology::State, "acc=+%l"))
+        .chain([category(4, "mark", Topology::Event, "value=%d")])
         .collect();
     let definitions = definitions(categories, &[(0, 0), (1, 0)]);
+    let mut value = InfoWriter::default();
+    let value = value.int(7).bytes();
+    let mark = |time, line| OwnedDrawable::new(Topology::Event, 4, value, &[(time, line)]);
     let mut info = InfoWriter::default();
     let mut put = |index, count: i64, line, ends: [f64; 2]| {
         let ends = ends.map(|time| (time / 1e6, line));
@@ -525,10 +529,12 @@ fn counters_of_nested_regions_come_back() {
         put(2, 75, 0, [10.0, 50.0]),
         put(2, 5, 1, [10.0, 50.0]),
         put(3, 30, 0, [20.0, 30.0]),
+        mark(40e-6, 0),
         put(3, 0, 0, [60.0, 70.0]),
         put(2, 6, 1, [60.0, 70.0]),
         put(3, -1, 0, [80.0, 90.0]),
         put(1, 2, 0, [110.0, 120.0]),
+        mark(130e-6, 0),
     ];
     let Some((folder, _)) = written(&definitions, &drawables) else {
         return;
@@ -547,6 +553,8 @@ fn counters_of_nested_regions_come_back() {
         "foo 1.0 at 60000 to 1.0 at 70000: acc=6",
         "main 0.0 at 0 to 0.0 at 100000: acc=490",
         "main 0.0 at 110000 to 0.0 at 120000: acc=2",
+        "mark 0.0 at 130000: value=7",
+        "mark 0.0 at 40000: value=7",
     ];
     assert_eq!(found, expected);
 }
