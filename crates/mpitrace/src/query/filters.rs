@@ -1,5 +1,6 @@
 //! Conditions of a query that decide what is read of a trace: ranks, stretches of time, names of functions.
 
+use arrow_schema::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator};
 use std::collections::BTreeSet;
@@ -41,11 +42,14 @@ pub fn narrow(selection: &mut RowSelection, condition: &Expr) -> bool {
     false
 }
 
-/// The column that an expression is, whatever its values are turned into.
+/// The column that an expression is, in its own type or one that keeps whole numbers and names as they are. As a truth or a real number, others become equal.
 fn column(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Column(column) => Some(&column.name),
-        Expr::Cast(Cast { expr, .. }) => column(expr),
+        Expr::Cast(Cast { expr, field }) => match field.data_type() {
+            DataType::Int32 | DataType::Int64 | DataType::Utf8 | DataType::Utf8View => column(expr),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -170,7 +174,7 @@ fn narrow_names(selection: &mut RowSelection, values: &[&ScalarValue]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::prelude::{col, lit};
+    use datafusion::prelude::{cast, col, lit};
     use tables::TableKind;
 
     fn narrowed(kind: TableKind, condition: Expr) -> (RowSelection, bool) {
@@ -194,6 +198,20 @@ mod tests {
         assert_eq!(selection.ranks, Some(BTreeSet::from([1])));
         let names = ["MPI_Recv", "MPI_Send"].map(str::to_owned);
         assert_eq!(selection.names, Some(BTreeSet::from(names)));
+    }
+
+    #[test]
+    fn wider_types_have_the_same_values() {
+        let wide = |name| cast(col(name), DataType::Int64);
+        let (selection, is_known) = narrowed(TableKind::Calls, wide("rank").eq(lit(1_i64)));
+        assert_eq!(
+            (selection.ranks, is_known),
+            (Some(BTreeSet::from([1])), true)
+        );
+        let name = cast(col("function"), DataType::Utf8);
+        let (selection, is_known) = narrowed(TableKind::Calls, name.eq(lit("MPI_Send")));
+        let names = BTreeSet::from(["MPI_Send".to_owned()]);
+        assert_eq!((selection.names, is_known), (Some(names), true));
     }
 
     #[test]
@@ -249,6 +267,8 @@ mod tests {
             col("enter_ns").eq(col("leave_ns")),
             col("function").in_list(vec![lit("MPI_Send")], true),
             col("region").eq(lit("solve")),
+            cast(cast(col("rank"), DataType::Boolean), DataType::Int32).eq(lit(1)),
+            cast(cast(col("enter_ns"), DataType::Float32), DataType::Int64).eq(lit(5_i64)),
         ] {
             let (selection, is_known) = narrowed(TableKind::Calls, condition.clone());
             assert!(!is_known, "{condition}");
