@@ -7,7 +7,7 @@ use crate::draw;
 use crate::report;
 use crate::system::torn_pages::PageGuard;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::failure;
+use crate::trace_files::losses::{MPI_CONSTANT, failure};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::trace::TraceInput;
 use parking_lot::Mutex;
@@ -79,6 +79,16 @@ impl TraceFiles {
         std::mem::take(&mut self.notes.lock())
     }
 
+    /// Notes what could not be read of the trace. MPI's constants do not count: every CLOG2 file has three of them.
+    #[cfg(feature = "tables")]
+    fn note_losses(&self, mut losses: Losses) {
+        losses.forget(MPI_CONSTANT);
+        let name = self.name();
+        let in_words = losses.iter();
+        let in_words = in_words.map(|(what, count)| format!("{name}: {count} x {what}"));
+        self.notes.lock().extend(in_words);
+    }
+
     /// What was found out, unless a file was shortened meanwhile: what was read of it then is nothing.
     ///
     /// # Errors
@@ -143,10 +153,13 @@ impl TraceFiles {
             return Ok(reader.root().map(|root| root.bounds));
         }
         let mut bounds = TimeBBox::EMPTY;
-        for_each(self.source(None)?.as_ref(), &mut |drawable| {
-            bounds.include(drawable.bounds());
-            Ok(())
-        })?;
+        let source = self.source(None)?;
+        source
+            .for_each(&mut |drawable| {
+                bounds.include(drawable.bounds());
+                Ok(())
+            })
+            .map_err(failure)?;
         Ok((bounds.earliest <= bounds.latest).then_some(bounds))
     }
 
@@ -220,15 +233,6 @@ impl TraceFiles {
     pub fn picture(&self, wanted: &PictureRequest) -> Result<DrawnPicture, Failure> {
         self.unless_torn(draw::picture(&self.input, wanted, true))
     }
-}
-
-/// Gives all drawables of a source to `put`, by start.
-fn for_each(
-    source: &dyn Source,
-    put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
-) -> Result<(), Failure> {
-    let read = trace_model::for_each_in_order(source, DrawableOrder::Start, put);
-    read.map(drop).map_err(failure)
 }
 
 /// What begins in some ranges of a window of an SLOG2 file, of which nothing else is read. There is none of a file whose drawables are not in order.

@@ -30,7 +30,7 @@ pub fn reader(
     with_waits: bool,
 ) -> Result<Box<dyn RecordBatchReader + Send>, Failure> {
     if let Some(table) = DefinitionTable::by_name(table) {
-        return Ok(whole(trace.definition_table(table)?));
+        return Ok(whole(trace.definition_table(table, ranks.as_ref())?));
     }
     match table {
         WAITS => Ok(whole(trace.waits(ranks.as_ref(), window)?)),

@@ -1,15 +1,19 @@
 //! Rows of a table as batches that come while the trace is read: a thread reads ahead by a few of them.
 
-use super::{Failure, SharedWaits, TraceFiles, for_each};
+use super::{Failure, SharedWaits, TraceFiles};
 use crate::trace_files::losses::failure;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use tables::{DefinitionTable, RowSelection, SelectedRows, TableKind, WaitingCalls};
 use trace_formats::slog2::StartRange;
-use trace_model::{CommNames, Drawable, DrawableOrder, Source, Stop, Topology};
+use trace_model::{
+    Actor, CommNames, Drawable, DrawableOrder, Losses, Source, Stop, Topology, for_each_in_order,
+    lane_of,
+};
 
 /// Batches that are read ahead.
 const AHEAD: usize = 4;
@@ -107,7 +111,7 @@ fn read(
     // Should nobody read, the next batch finds out.
     let _ = to.send(Step::Schema(rows.schema()));
     let topology = rows.topology();
-    for_each_of(
+    let losses = for_each_of(
         source.as_ref(),
         topology,
         &mut |drawable| match rows.put(drawable)? {
@@ -119,6 +123,7 @@ fn read(
             None => Ok(()),
         },
     )?;
+    trace.note_losses(losses);
     let left = rows.finish();
     let left = left.map_err(|error| Failure::file(trace.name(), error));
     if let Some(batch) = trace.unless_torn(left)? {
@@ -157,12 +162,16 @@ impl TraceFiles {
         Ok(rows.schema())
     }
 
-    /// A table that the definitions tell. Names of communicators are in calls: of a program that gives some, its trace is read.
+    /// A table that the definitions tell; with `ranks`, rows of these. Names of communicators are in calls: of a program that gives some, its trace is read.
     ///
     /// # Errors
     /// A file is damaged.
-    pub fn definition_table(&self, table: DefinitionTable) -> Result<RecordBatch, Failure> {
-        let definitions = self.definitions()?;
+    pub fn definition_table(
+        &self,
+        table: DefinitionTable,
+        ranks: Option<&BTreeSet<u32>>,
+    ) -> Result<RecordBatch, Failure> {
+        let mut definitions = self.definitions()?;
         let names = match table {
             DefinitionTable::Communicators if CommNames::new(&definitions).may_come() => {
                 let names = self.source(None);
@@ -172,6 +181,11 @@ impl TraceFiles {
             }
             _ => CommNames::default(),
         };
+        if let Some(ranks) = ranks {
+            let is_wanted = |actor| matches!(actor, Actor::Rank(rank) if ranks.contains(&rank));
+            let lines = &mut definitions.lines;
+            lines.retain(|line| is_wanted(lane_of(line).actor));
+        }
         let batch = table.batch(&definitions, &names);
         batch.map_err(|error| Failure::file(self.name(), error))
     }
@@ -183,17 +197,17 @@ impl RecordBatchReader for RowBatches {
     }
 }
 
-/// Gives the drawables of a source whose categories are of this topology to `put`, by start, and perhaps others.
+/// Gives the drawables of a source whose categories are of this topology to `put`, by start, and perhaps others. Says what could not be read.
 fn for_each_of(
     source: &dyn Source,
     topology: Option<Topology>,
     put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
-) -> Result<(), Failure> {
-    match topology {
+) -> Result<Losses, Failure> {
+    let read = match topology {
         Some(topology) if source.order() == DrawableOrder::Start => {
-            let read = source.for_each_of(topology, put);
-            read.map(drop).map_err(failure)
+            source.for_each_of(topology, put)
         }
-        _ => for_each(source, put),
-    }
+        _ => for_each_in_order(source, DrawableOrder::Start, put),
+    };
+    read.map_err(failure)
 }

@@ -37,7 +37,7 @@ pub fn run(words: &[OsString], format: RowFormat, cells: CellStyle) -> Result<()
         .map_err(|error| Failure::Data(format!("the threads of the query: {error}")))?;
     let ran = runtime.block_on(ask(tables, &query, format, cells));
     for note in trace.take_notes() {
-        tell!("mpitrace: {note}");
+        tell!("mpitrace: warning: {note}");
     }
     // Whatever still reads has nobody who wants it.
     runtime.shutdown_background();

@@ -117,7 +117,7 @@ impl TablePart {
             }
             RowsOf::Waits => drop(put(trace.waits(None, None).map_err(failed)?)),
             RowsOf::Definitions(table) => {
-                _ = put(trace.definition_table(table).map_err(failed)?);
+                _ = put(trace.definition_table(table, None).map_err(failed)?);
             }
         }
         Ok(())

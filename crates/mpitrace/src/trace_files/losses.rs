@@ -10,6 +10,9 @@ use std::io;
 use std::path::Path;
 use trace_model::{Losses, Stop};
 
+/// Name among losses of the constants of MPI that a CLOG2 file has.
+pub const MPI_CONSTANT: &str = "constant of MPI";
+
 /// The errors of the system among an error and its causes.
 fn system_errors(stop: &Stop) -> impl Iterator<Item = &io::Error> {
     let first: &(dyn Error + 'static) = stop.as_ref();
@@ -84,6 +87,6 @@ pub fn report_losses(losses: &Losses, name: &Path) {
 /// Says on stderr what a picture could not show. MPI's constants do not count: every CLOG2 file has three of them, and no
 /// picture shows them.
 pub fn report_losses_of_picture(mut losses: Losses, name: &Path) {
-    losses.forget("constant of MPI");
+    losses.forget(MPI_CONSTANT);
     report_losses(&losses, name);
 }

@@ -1,9 +1,12 @@
 //! Parts of a trace that threads read at once: together they are the whole.
 
-use crate::exported::succeeds;
+use crate::exported::{stderr, succeeds};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
-use mpitrace::api::{RowBatches, RowSelection, TableKind, TraceFiles, WaitColumns};
+use mpitrace::api::{
+    DefinitionTable, RowBatches, RowSelection, TableKind, TraceFiles, WaitColumns,
+};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use trace_formats::slog2::StartRange;
 use trace_model::TimeBBox;
@@ -146,5 +149,74 @@ fn a_trace_that_is_shortened_while_it_is_open_is_no_trace_any_more() {
             told.contains("run.slog2 was shortened while it was open"),
             "{told}"
         );
+    }
+}
+
+/// What could not be read of a trace is told with its rows, once, and by a query.
+#[test]
+fn what_could_not_be_read_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let make = ["synth", "-q", "--ranks", "2", "--drawables", "500"];
+    succeeds(at, &[&make[..], &["run.slog2"]].concat());
+    succeeds(at, &["convert", "-q", "run.slog2", "run.clog2"]);
+    succeeds(at, &["convert", "-q", "run.slog2", "run.trace"]);
+    let path = at.join("run.trace");
+    let mut text = std::fs::read(&path).expect("a text");
+    // The last line has a value of one character and an end.
+    text.truncate(text.len() - 3);
+    std::fs::write(&path, text).expect("own file");
+    // A CLOG2 file has three constants of MPI, which are no drawables and no losses.
+    let cut = "run.trace: 1 x line that was cut off at the end of the file";
+    for (name, expected) in [("run.trace", vec![cut]), ("run.clog2", vec![])] {
+        let trace = TraceFiles::open(&[at.join(name)]).expect("a trace");
+        let trace = Arc::new(trace);
+        let selection = RowSelection::all(TableKind::Messages);
+        let batches = RowBatches::begin(trace.clone(), selection, WaitColumns::Absent);
+        let batches = batches.map(Iterator::collect::<Result<Vec<_>, _>>);
+        assert!(!batches.expect("rows").expect("rows").is_empty());
+        let notes: Vec<String> = trace.take_notes().into_iter().collect();
+        let ends: Vec<bool> = notes
+            .iter()
+            .zip(&expected)
+            .map(|(note, end)| note.ends_with(end))
+            .collect();
+        assert_eq!(ends, vec![true; expected.len()], "{notes:?}");
+        assert_eq!(notes.len(), expected.len(), "{notes:?}");
+        assert!(trace.take_notes().is_empty());
+    }
+    if cfg!(feature = "query") {
+        let query = "select count(*) from messages";
+        let told = stderr(&succeeds(at, &["query", "run.trace", query]));
+        assert!(told.contains(cut), "{told}");
+    }
+}
+
+/// Tables that the definitions tell have rows of some ranks, too.
+#[test]
+fn definitions_are_told_of_some_ranks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let make = [
+        "synth",
+        "-q",
+        "--ranks",
+        "5",
+        "--drawables",
+        "500",
+        "run.slog2",
+    ];
+    succeeds(folder.path(), &make);
+    let trace = TraceFiles::open(&[folder.path().join("run.slog2")]).expect("a trace");
+    for table in DefinitionTable::ALL {
+        for (ranks, expected) in [
+            (None, vec![0, 1, 2, 3, 4]),
+            (Some(vec![1, 4, 9]), vec![1, 4]),
+        ] {
+            let ranks = ranks.map(BTreeSet::from_iter);
+            let batch = trace.definition_table(table, ranks.as_ref()).expect("rows");
+            let column = batch.column_by_name("rank").expect("ranks");
+            let found = column.as_primitive::<Int32Type>().values();
+            assert_eq!(found.to_vec(), expected, "{table:?}");
+        }
     }
 }

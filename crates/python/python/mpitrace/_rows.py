@@ -18,7 +18,8 @@ class Rows:
 
     Nothing is read before it is asked for, and then as it is taken, so a table may be larger than memory. Takers of Arrow's C stream
     interface read an object of this class as it is: ``pyarrow.table(rows)``, ``polars.DataFrame(rows)``, ``duckdb.sql("from rows")``.
-    What is missing in them is told by a ``UserWarning``.
+    What could not be read of the trace is told by a ``UserWarning``: by the methods of this class after reading, and by whoever else takes rows when
+    the trace is asked for rows the next time.
     """
 
     def __init__(
@@ -43,19 +44,27 @@ class Rows:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The rows, by Arrow's PyCapsule interface. Columns have the types that they have, whatever schema is asked for."""
         rows = self._trace.rows(self._table, self._ranks, self._window, self._with_waits)
-        for note in self._trace.take_notes():
-            warnings.warn(note, stacklevel=2)
+        self._warn()
         return rows
 
     def __len__(self) -> int:
         """Number of rows, which are read to be counted."""
-        return self._trace.count(self._table, self._ranks, self._window)
+        rows = self._trace.count(self._table, self._ranks, self._window)
+        self._warn()
+        return rows
+
+    def _warn(self) -> None:
+        """Tells what could not be read of the trace so far, at the line that called a method of this class."""
+        for note in sorted(self._trace.take_notes()):
+            warnings.warn(note, stacklevel=3)
 
     def to_arrow(self) -> pyarrow.Table:
         """The rows as a ``pyarrow.Table``. Needs pyarrow."""
         import pyarrow
 
-        return pyarrow.table(self)
+        table = pyarrow.table(self)
+        self._warn()
+        return table
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a ``pandas.DataFrame``. Needs pandas and pyarrow.
@@ -84,7 +93,9 @@ class Rows:
         """The rows as a ``polars.DataFrame``. Needs polars."""
         import polars
 
-        return polars.DataFrame(self)
+        frame = polars.DataFrame(self)
+        self._warn()
+        return frame
 
     def __repr__(self) -> str:
         return f"<{self._table} of {self._trace.name()}: {', '.join(self.columns)}>"
