@@ -9,7 +9,7 @@ create_exception!(
     mpitrace,
     TraceError,
     PyException,
-    "A trace that is bad or cannot be read. The message names the file, the place in it and what was expected there."
+    "A trace that is bad or cannot be read, or a picture that cannot be written. The message names the file, the place in it and what was expected there."
 );
 
 /// A failure as an exception: `ValueError` for a call that is wrong, `TraceError` for everything else.

@@ -137,8 +137,10 @@ def refused(call, *arguments, **named):
         return type(error).__name__
 odd = [refused(trace.calls, rank='12'), refused(trace.calls, rank=1.5), refused(trace.calls, rank=-1),
     refused(mpitrace.compare, trace.name, 'nothing.slog2'), refused(trace.draw, 'nothing/run.svg'), refused(trace.draw, 'run.svg', width=0), refused(trace.draw, colors='greys'),
-    refused(trace.calls, t0=2, t1=1), refused(trace.window, float('nan'), 1), len(trace.window(0, 1).calls(t0=1e9))]
-print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(1))), len(trace.calls(rank=numpy.array([0, 2]))), odd]))"
+    refused(trace.calls, t0=2, t1=1), refused(trace.window, float('nan'), 1),
+    refused(trace.draw, width=1 << 33), refused(trace.draw, width=100), refused(trace.report, phases='a'), refused(trace.report, phases=0), refused(trace.report, phases=1 << 70),
+    len(trace.window(0, 1).calls(t0=1e9))]
+print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=numpy.int32(1))), len(trace.calls(rank=numpy.array([0, 2]))), odd, len(trace.table('ranks', rank=[0, 2]))]))"
             );
             let found = asked(&python, &script, run.folder.path());
             let rows = found[0].as_array().expect("rows").iter();
@@ -191,12 +193,49 @@ print(json.dumps([refused, whole == trace.window(float('-inf'), float('inf')).dr
             let odd = odd
                 .into_iter()
                 .chain(["FileNotFoundError", "ValueError", "ValueError"])
-                .chain(["ValueError"; 2])
+                .chain(["ValueError"; 4])
+                .chain(["TypeError", "ValueError", "ValueError"])
                 .map(Value::from)
                 .chain([0.into()]);
             assert_eq!(found[4], Value::from_iter(odd), "{mpi:?} {ending}");
+            assert_eq!(found[5], 2, "{mpi:?} {ending}");
         }
     }
+}
+
+/// What is missing in a trace is a warning, at the line that asked for rows.
+#[test]
+fn what_could_not_be_read_is_a_warning() {
+    let Some(python) = python() else { return };
+    let Some(mpi) = Mpi::ALL.into_iter().find(|mpi| mpi.installed()) else {
+        return;
+    };
+    let run = late_rank(mpi);
+    let file = run.file("meta");
+    let script = format!(
+        "import glob, json, mpitrace, os, warnings
+warnings.simplefilter('always')
+def told(rows):
+    with warnings.catch_warnings(record=True) as told:
+        len(rows)
+    return [[str(warning.message), warning.category.__name__, warning.filename] for warning in told]
+trace = mpitrace.open({file:?})
+whole = told(trace.messages())
+[last] = glob.glob('**/*-0002.bin', recursive=True)
+os.remove(last)
+trace = mpitrace.open({file:?})
+print(json.dumps([whole, told(trace.messages())]))"
+    );
+    let found = asked(&python, &script, run.folder.path());
+    assert_eq!(found[0], serde_json::json!([]));
+    let warnings = found[1].as_array().expect("warnings");
+    let is_one = |warning: &&Value| {
+        let text = warning[0].as_str().unwrap_or_default();
+        text.ends_with(": 1 x rank without a file")
+            && warning[1] == "UserWarning"
+            && warning[2] == "<string>"
+    };
+    assert_eq!(warnings.iter().filter(is_one).count(), 1, "{found}");
 }
 
 #[test]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_PICTURE = 1e9
 
 Ranks = Union[SupportsIndex, Iterable[SupportsIndex], None]
+Phases = Union[SupportsIndex, tuple[SupportsIndex, SupportsIndex]]
 
 
 def _ranks(rank: Ranks) -> Optional[set[int]]:
@@ -35,6 +36,17 @@ def _ranks(rank: Ranks) -> Optional[set[int]]:
         if not 0 <= one < 1 << 32:
             raise ValueError(f"rank {one}: expected a number from 0 to {(1 << 32) - 1}")
     return wanted
+
+
+def _phases(phases: Phases) -> str:
+    """Phases as ``mpitrace report --focus`` names them."""
+    try:
+        numbers = [operator.index(one) for one in (phases if isinstance(phases, Iterable) else (phases,))]
+    except TypeError:
+        raise TypeError(f"phases {phases!r}: expected a whole number, or two") from None
+    if len(numbers) not in (1, 2) or min(numbers) < 1:
+        raise ValueError(f"phases {phases!r}: expected a number from 1 on, or two of them")
+    return f"phase {'-'.join(map(str, numbers))}"
 
 
 def _times(t0: float, t1: float) -> tuple[float, float]:
@@ -107,7 +119,7 @@ class Window:
         ``arrows``, ``events``, ``waits``, ``timelines``, ``ranks`` or ``communicators``.
 
         :param rank: rows of this rank or of these ranks only; of messages and other arrows, those with such a rank at either end
-        :param t0: rows that end at this time or later, in seconds
+        :param t0: rows that end at this time or later, in seconds; those of ``timelines``, ``ranks`` and ``communicators`` have no times
         :param t1: rows that begin at this time or earlier, in seconds
         """
         return Rows(self._native, name, _ranks(rank), self._part(t0, t1))
@@ -170,7 +182,7 @@ class Window:
         ``name`` that the program gives the communicator."""
         return Rows(self._native, "communicators", None, None)
 
-    def report(self, *, region: Optional[str] = None, phases: Union[int, tuple[int, int], None] = None) -> Report:
+    def report(self, *, region: Optional[str] = None, phases: Optional[Phases] = None) -> Report:
         """Why the program is slow.
 
         :param region: look at the time in which a rank is in this region only
@@ -181,11 +193,8 @@ class Window:
         focus = None
         if region is not None:
             focus = f"region {region}"
-        elif isinstance(phases, int):
-            focus = f"phase {phases}"
         elif phases is not None:
-            first, last = phases
-            focus = f"phase {first}-{last}"
+            focus = _phases(phases)
         return Report(self._native.report(self._bounds, focus))
 
     def draw(
@@ -206,13 +215,13 @@ class Window:
         :param timelines: numbers or names of timelines, as ``0-63,!5,server*``
         :param categories: one name or several of what to draw, in which ``*`` matches any text
         :param only_io: draw calls on files, operations below them, servers and devices only
-        :param width: pixels from left to right
-        :param height: pixels from top to bottom; as many as needed unless given
+        :param width: pixels from left to right, 400 to 20000
+        :param height: pixels from top to bottom, 200 to 20000; as many as needed unless given
         :param dark: light on black
         :param colors: ``file`` for those that the trace gives its categories, ``class`` for those of the viewer
         """
-        if width < 1 or (height is not None and height < 1):
-            raise ValueError(f"a picture of {width} by {height} pixels: expected 1 or more")
+        if not all(0 <= pixels < 1 << 32 for pixels in (width, height or 0)):
+            raise ValueError(f"width {width}, height {height}: expected pixels, from 400 by 200 to 20000 by 20000")
         if colors not in ("file", "class"):
             raise ValueError(f"colors {colors!r}: expected 'file' or 'class'")
         file = None if path is None else os.fsdecode(path)
