@@ -162,7 +162,8 @@ impl TraceFiles {
         Ok(rows.schema())
     }
 
-    /// A table that the definitions tell; with `ranks`, rows of these. Names of communicators are in calls: of a program that gives some, its trace is read.
+    /// A table that the definitions tell; with `ranks`, rows of these. Names of communicators are in calls: of a program that gives some, its
+    /// trace is read.
     ///
     /// # Errors
     /// A file is damaged.

@@ -42,7 +42,8 @@ pub fn narrow(selection: &mut RowSelection, condition: &Expr) -> bool {
     false
 }
 
-/// The column that an expression is, in its own type or one that keeps whole numbers and names as they are. As a truth or a real number, others become equal.
+/// The column that an expression is, in its own type or one that keeps whole numbers and names as they are. As a truth or a real number,
+/// different values become equal.
 fn column(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Column(column) => Some(&column.name),

@@ -16,7 +16,8 @@ pub fn real(value: f64) -> Value {
     }
 }
 
-/// A value of an info. A text ends at its first NUL. What is shown in hexadecimal, such as a CallID, is a text, because the numbers of many readers have 53 bits.
+/// A value of an info. A text ends at its first NUL. What is shown in hexadecimal, such as a CallID, is a text, because the numbers of many
+/// readers have 53 bits.
 pub fn info_value(value: InfoValue<'_>) -> Value {
     match value {
         InfoValue::Text(bytes) => {

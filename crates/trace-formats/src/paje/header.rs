@@ -237,7 +237,8 @@ impl EventLayouts {
     }
 }
 
-/// The name of a value's field, made of the text before the value. What is of the value before it, such as the unit of that, ends with a comma or a semicolon.
+/// The name of a value's field, made of the text before the value. What is of the value before it, such as the unit of that, ends with a comma
+/// or a semicolon.
 fn field_name(key: &[u8], is_arrow: bool, nth: usize) -> String {
     let text = String::from_utf8_lossy(key);
     let text = text.rsplit([',', ';']).next().unwrap_or_default();

@@ -361,8 +361,8 @@ fn lines_beside_a_thread_leave_ranks_as_they_are() {
     assert_eq!(arrows.count(), 1);
 }
 
-/// The ranks of a communicator may be in another order than those of MPI_COMM_WORLD, and roots are told by them. Fields have the names of values, without the units of
-/// the values before them.
+/// The ranks of a communicator may be in another order than those of MPI_COMM_WORLD, and roots are told by them. Fields have the names of
+/// values, without the units of the values before them.
 #[test]
 fn ranks_in_communicators_and_names_of_values_are_read_again() {
     let mut definitions = definitions();
