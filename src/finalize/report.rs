@@ -147,12 +147,28 @@ pub fn later(world: &World, settings: &Settings, base: &Path, calls: Option<u64>
     let folder = store.path().parent().unwrap_or(Path::new("."));
     let folder = path_quoted(&folder.display().to_string());
     say!(
-        "trace: {}{}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover {} {folder}` makes the trace",
+        "trace: {}{}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover {} {folder}` makes the trace{}",
         plural(world.size as u64, "rank"),
         calls.map_or_else(String::new, |calls| format!(", {}", plural(calls, "call"))),
         host::host(),
         recover_options(settings, base),
+        left_to_others(settings),
     );
+}
+
+/// What the settings ask for and `mpitrace recover` does not make, with the commands that make it of the trace.
+fn left_to_others(settings: &Settings) -> &'static str {
+    match (
+        settings.outputs.otf2,
+        settings.outputs.slog2 && settings.report,
+    ) {
+        (false, false) => "",
+        (true, false) => ", `mpitrace convert` the OTF2 archive of it",
+        (false, true) => ", `mpitrace report` the report of it",
+        (true, true) => {
+            ", `mpitrace convert` and `mpitrace report` the OTF2 archive and the report of it"
+        }
+    }
 }
 
 /// The options with which `mpitrace recover` makes the files that MPI_Finalize would have made, as far as it can: there is no OTF2 among them.

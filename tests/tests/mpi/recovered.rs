@@ -124,6 +124,41 @@ fn the_command_of_merge_later_makes_what_was_asked_for() {
     }
 }
 
+/// What `mpitrace recover` does not make, though the settings ask for it, is named in the closing line, and only that.
+#[test]
+fn merge_later_says_what_recover_does_not_make() {
+    let program = Program::c("comms").compile(Mpi::Mpich);
+    for (outputs, report) in [
+        ("slog2", "no"),
+        ("slog2,otf2", "no"),
+        ("slog2", "yes"),
+        ("otf2", "yes"),
+    ] {
+        let mut tracing = TraceSetup::new(Mpi::Mpich, 2);
+        let variables = [
+            ("TRACE_MERGE", "later"),
+            ("TRACE_OUTPUTS", outputs),
+            ("TRACE_REPORT", report),
+        ];
+        tracing.variables = &variables;
+        let run = tracing.run(&program, &[]);
+        let story = run.finished.story();
+        let line = story.lines().find(|line| line.contains("(merge later)"));
+        let line = line.unwrap_or_else(|| panic!("{story}"));
+        let case = format!("{outputs} {report}: {line}");
+        assert_eq!(
+            line.contains("`mpitrace convert`"),
+            outputs.contains("otf2"),
+            "{case}"
+        );
+        assert_eq!(
+            line.contains("`mpitrace report`"),
+            report == "yes",
+            "{case}"
+        );
+    }
+}
+
 /// Each rank on a host of its own, with a clock that is wrong: times are corrected by the same comparisons.
 #[test]
 fn clocks_of_several_hosts_are_corrected_alike() {
