@@ -20,6 +20,7 @@ pub(crate) mod arg;
 pub(crate) mod counted;
 pub(crate) mod envelope;
 pub(crate) mod filter;
+pub(crate) mod handled;
 pub(crate) mod hooks;
 pub(crate) mod lengths;
 pub(crate) mod matching_only;
@@ -30,11 +31,12 @@ pub(crate) mod poll;
 pub(crate) mod slow;
 pub(crate) mod world_collectives;
 
+use crate::mpi::abi::Abi;
 use crate::mpi::handles::HandleBits;
 use crate::platform::{clock, stack};
 use crate::thread::current::current;
 use crate::thread::records;
-use crate::thread::state::Thread;
+use crate::thread::state::{HandledError, Thread};
 use crate::thread::wiped::{is_alone, is_wiped};
 use crate::thread::within::{inside, leave_recorder, within};
 use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
@@ -43,6 +45,7 @@ use blockfile::record;
 use mode::{FILTERED, MATCHING_ONLY, OFF, SAMPLED, SUCCESS, modes};
 use path::needs_slow_path;
 use slow::SlowCall;
+use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
@@ -124,7 +127,8 @@ impl Call {
         let t = unsafe { current().as_mut() }.filter(|t| t.outer_stack != 0)?;
         let has_begun = |t: &Thread| t.store.header().rank.load(Relaxed) != u32::MAX;
         let is_callback = by_mpi_name && t.busy == 0 && !inside() && is_alone();
-        (t.nested == 0 || is_callback && has_begun(t)).then_some(t)
+        let has_failed = handled::is_of_call(t, t.nested + 1);
+        (!has_failed && (t.nested == 0 || is_callback && has_begun(t))).then_some(t)
     }
 
     /// Ends a call without a record.
@@ -265,6 +269,7 @@ impl Drop for Call {
         if !t.is_null() {
             // SAFETY: the state of the running thread.
             unsafe {
+                handled::call_ends(&mut *t);
                 if (*t).nested > 0 {
                     (*t).nested -= 1;
                 } else {
@@ -296,6 +301,7 @@ fn close(t: &mut Thread) {
     unsafe { (*t.block.header()).open_function.store(0, Relaxed) };
     t.seen.store(0, Relaxed);
     t.outer_stack = 0;
+    t.handled = HandledError::default();
 }
 
 /// Ends the call that the running thread is inside of when the program jumps out of it with `longjmp`: from an error handler,
@@ -314,6 +320,7 @@ pub fn jump_out(stack: usize) {
         if stack::is_below(t.nested_stack, stack) {
             // Into a callback of the program, out of the calls that it has made.
             t.nested = 0;
+            handled::nested_calls_end(t);
         }
         return;
     }
@@ -358,6 +365,19 @@ impl RunningCall {
 }
 
 impl StoppedCall {
+    /// The error code of the call, which gave `code`: MPICH 5 gives MPI_SUCCESS of a call that failed if an error handler of the program's was called.
+    #[inline(always)]
+    pub fn outcome<A: Abi>(&mut self, code: c_int) -> c_int {
+        if !A::MAY_HIDE_ERRORS {
+            return code;
+        }
+        let t = self.thread();
+        if t.handled.depth == 0 {
+            return code;
+        }
+        handled::outcome(t, code)
+    }
+
     /// Whether calls of the function that bring nothing are to be left out.
     #[inline(always)]
     pub fn left_out(&self, index: u16) -> bool {

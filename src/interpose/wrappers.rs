@@ -19,6 +19,7 @@ use crate::api::pcontrol;
 use crate::call::Call;
 use crate::call::arg;
 use crate::call::filter;
+use crate::call::handled;
 use crate::call::lengths;
 use crate::call::modes;
 use crate::call::poll;

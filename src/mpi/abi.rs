@@ -21,12 +21,14 @@ pub trait Abi {
     const UNDEFINED: c_int;
     /// MPI_PROC_NULL.
     const PROC_NULL: c_int;
+    /// Whether a call of these libraries may give MPI_SUCCESS although it has failed, where an error handler of the program's was called.
+    const MAY_HIDE_ERRORS: bool;
     /// Whether a handle may be that of a datatype which the library made for itself.
     fn may_be_hidden(datatype: u64) -> bool;
 }
 
 macro_rules! interface {
-    ($(#[$doc:meta])* $name:ident, $constants:ident, $handle:ty, $status:ty, $hidden:expr) => {
+    ($(#[$doc:meta])* $name:ident, $constants:ident, $handle:ty, $status:ty, $hides_errors:literal, $hidden:expr) => {
         $(#[$doc])*
         pub enum $name {}
 
@@ -38,6 +40,7 @@ macro_rules! interface {
             const MPI_STATUSES_IGNORE: usize = $constants::MPI_STATUSES_IGNORE;
             const UNDEFINED: c_int = $constants::MPI_UNDEFINED;
             const PROC_NULL: c_int = $constants::MPI_PROC_NULL;
+            const MAY_HIDE_ERRORS: bool = $hides_errors;
 
             #[inline(always)]
             fn may_be_hidden(datatype: u64) -> bool {
@@ -49,13 +52,13 @@ macro_rules! interface {
 
 interface! {
     /// MPICH and what is compatible with it: handles are ints. The highest bit stands in those of objects that are made.
-    Mpich, mpich, c_int, MpichStatus, |handle| handle & 0x8000_0000 != 0
+    Mpich, mpich, c_int, MpichStatus, true, |handle| handle & 0x8000_0000 != 0
 }
 interface! {
     /// Open MPI: handles are pointers to objects.
-    OpenMpi, openmpi, *mut c_void, OpenMpiStatus, |_| false
+    OpenMpi, openmpi, *mut c_void, OpenMpiStatus, false, |_| false
 }
 interface! {
     /// The standard ABI of MPI 5: handles are pointers, predefined ones small numbers.
-    Standard, standard, *mut c_void, StandardStatus, |_| false
+    Standard, standard, *mut c_void, StandardStatus, true, |_| false
 }

@@ -1,8 +1,8 @@
 //! The stub that finds out where a call goes on and jumps there, with every register that could hold an argument as the caller left
 //! it.
 
-/// The body of a naked function that calls `find` with r11 (x11 on aarch64) and the caller's return address and jumps to the address
-/// that it gives. With `vectors`, the registers of floating-point arguments are kept, too.
+/// The body of a naked function that calls `find` with r11 (x11 on aarch64), the caller's return address, and the second argument of the call, and jumps to
+/// the address that it gives. With `vectors`, the registers of floating-point arguments are kept, too.
 ///
 /// Sources are the x86-64 System V ABI (section 3.2.3) and the part on parameters in the procedure call standard for aarch64. On
 /// aarch64, jumps go through x16: code that checks where it is entered (BTI) allows jumps through x16 and x17 only. No value lies in
@@ -62,6 +62,7 @@ macro_rules! find_and_jump {
             "push rax",
             "push r10",
             $keep,
+            "mov rdx, rsi",
             "mov rdi, r11",
             "mov rsi, [rbp + 8]",
             "and rsp, -16",
@@ -93,6 +94,7 @@ macro_rules! find_and_jump {
             "stp x8, x15, [sp, 80]",
             "str x18, [sp, 96]",
             $keep,
+            "mov x2, x1",
             "mov x0, x11",
             "mov x1, x30",
             "bl {find}",

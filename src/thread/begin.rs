@@ -10,7 +10,7 @@ use crate::thread::program_functions::ProgramFunctions;
 use crate::thread::records::{begin_block, lost_from, private_block, reserve_calls};
 use crate::thread::registry;
 use crate::thread::retire;
-use crate::thread::state::{Thread, ThreadArena};
+use crate::thread::state::{HandledError, Thread, ThreadArena};
 use crate::thread::tids;
 use crate::thread::within::{inside, within};
 use std::ptr::NonNull;
@@ -66,6 +66,7 @@ fn begin(store: &'static BlockStore, anywhere: bool, describe: fn(&mut Thread)) 
         outer_stack: 0,
         nested: 0,
         nested_stack: 0,
+        handled: HandledError::default(),
         // Until it is set up.
         busy: 1,
         number,

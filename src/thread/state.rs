@@ -16,6 +16,8 @@ pub struct Thread {
     /// 1 while the recorder works on the thread, else 0. Code that calls libc meanwhile, be it a signal handler, is passed through,
     /// because a record may be half written.
     pub busy: u32,
+    /// The error that a handler of the program's was told of in the running call.
+    pub handled: HandledError,
     /// Number in the order of first calls.
     pub number: u32,
     /// Thread ID of the operating system.
@@ -72,6 +74,15 @@ pub struct Thread {
     pub rank: AtomicU64,
     /// The state that was made before this one.
     pub before_this: *mut Thread,
+}
+
+/// An error that an error handler of the program's was told of ([`crate::call::handled`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HandledError {
+    /// The call that failed: 1 for the outermost one that the thread is inside of, 2 for one that is made inside it, and so on; 0 where there is no error.
+    pub depth: u32,
+    /// The error's code.
+    pub code: i32,
 }
 
 /// A state and what it points to, in one piece of memory. Apart, so that what each call touches stays together.

@@ -55,7 +55,7 @@ impl FunctionWrapper<'_> {
             put!(s, "        {note}");
         }
         put!(s, "        stopped.leave_out({index});");
-        put!(s, "        return r;");
+        put!(s, "        return given;");
         if moves {
             put!(s, "        }}");
         }

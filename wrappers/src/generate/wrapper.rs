@@ -62,6 +62,12 @@ impl FunctionWrapper<'_> {
         if d.name == "MPI_Session_finalize" && self.function.is_some() {
             put!(s, "    process_set::closing(handle::at(a0));");
         }
+        if let Some(handler) = self.makes_handler() {
+            put!(
+                s,
+                "    let a{handler} = handled::observed::<A>(a{handler});"
+            );
+        }
         self.passes_on(s);
         for (i, p) in params.iter().enumerate() {
             self.keep(s, i, p);
@@ -82,10 +88,11 @@ impl FunctionWrapper<'_> {
         self.position(s);
         self.wait(s);
         put!(s, "    let running = call.start({});", self.number);
-        put!(s, "    let r = real({});", d.names());
+        put!(s, "    let given = real({});", d.names());
         put!(s, "    let mut stopped = running.stop();");
         let fails =
             d.returns == "c_int" && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
+        put!(s, "    let r = {};", self.outcome(fails));
         put!(s, "    let ok = {};", if fails { "r == 0" } else { "true" });
         if self.tells_outcomes() {
             put!(s, "    let told = ok || arg::tells_outcomes(r);");
@@ -128,8 +135,24 @@ impl FunctionWrapper<'_> {
             put!(s, "    }}");
         }
         put!(s, "    w.publish();");
-        put!(s, "    r");
+        put!(s, "    given");
         put!(s, "}} }}");
+    }
+
+    /// The function of the program that the call makes an error handler of.
+    fn makes_handler(&self) -> Option<usize> {
+        let f = self.function.filter(|f| f.class == Class::Errhandler)?;
+        f.params.iter().position(|p| p.kind == Kind::Function)
+    }
+
+    /// What became of the call, as an expression; `fails` is whether the function gives an error code. A call that is to call an error handler has not
+    /// failed because it did.
+    fn outcome(&self, fails: bool) -> &'static str {
+        match (fails, self.declared.name.ends_with("_call_errhandler")) {
+            (false, _) => "given",
+            (true, false) => "stopped.outcome::<A>(given)",
+            (true, true) => "{ stopped.outcome::<A>(given); given }",
+        }
     }
 
     /// The way of a call that is not to be recorded: what is followed all the same.
