@@ -343,6 +343,16 @@ fn an_exception_thrown_by_an_error_handler_passes_through() {
     }
 }
 
+/// The program's error handlers are called once for each call that fails, as without the recorder, which asks nothing about what such a call has left.
+#[test]
+fn an_error_handler_is_called_once_for_an_error() {
+    for mpi in installed() {
+        let run = traced(mpi, 2, &Program::c("handled").compile(mpi));
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        run.holds(&run.made());
+    }
+}
+
 /// A jump leaves no record of the call; all calls before and after it are recorded.
 #[test]
 fn an_error_handler_may_leave_with_longjmp() {

@@ -92,10 +92,11 @@ fn share(part: u64, of: u64) -> TableCell {
     TableCell::optional(mean(part, of), TableCell::Share)
 }
 
-const ACCESS: [&str; 33] = [
+const ACCESS: [&str; 34] = [
     "calls",
     "asked_bytes",
     "carried_bytes",
+    "missing_bytes",
     "hole_read_bytes",
     "hole_written_bytes",
     "moved_bytes",
@@ -136,6 +137,7 @@ fn access(row: &AccessTotals) -> Vec<TableCell> {
         TableCell::Count(calls),
         TableCell::Bytes(row.asked),
         TableCell::Bytes(row.carried),
+        TableCell::Bytes(row.missing),
         TableCell::Bytes(row.hole_bytes_read),
         TableCell::Bytes(row.hole_bytes_written),
         TableCell::Bytes(row.moved()),
@@ -265,6 +267,8 @@ fn operations(report: &IoReport) -> TextTable {
         "outstanding",
         "failed",
         "short",
+        "unasked",
+        "unasked_bytes",
     ];
     let mut table = TextTable::new("operations", &columns);
     table.rare = vec!["carried_calls", "p99_s", "mean_s"];
@@ -284,6 +288,8 @@ fn operations(report: &IoReport) -> TextTable {
             TableCell::Count(row.outstanding),
             TableCell::Count(row.failed),
             TableCell::Count(row.short),
+            TableCell::Count(row.unasked),
+            TableCell::Bytes(row.unasked_bytes),
         ]);
     }
     table
@@ -590,4 +596,38 @@ fn exactness(report: &IoReport) -> TextTable {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::io::{KindKey, KindRow};
+    use io_attribution::{Actor, FileRole};
+
+    #[test]
+    fn bytes_that_nothing_moved_are_told_to_programs() {
+        let mut report = IoReport::default();
+        let written = AccessTotals {
+            calls: 1,
+            asked: 100,
+            carried: 60,
+            missing: 40,
+            ..AccessTotals::default()
+        };
+        let name = "MPI_File_iwrite".to_owned();
+        report.functions.insert(name, written);
+        let unasked = KindRow {
+            count: 3,
+            unasked: 2,
+            unasked_bytes: 40,
+            ..KindRow::default()
+        };
+        let kind = KindKey::of(Actor::Rank(0), 0, FileRole::Data);
+        report.kinds.insert(kind, unasked);
+        let functions = IoTable::Functions.table(&report).json();
+        assert_eq!(functions[0]["missing_bytes"], 40);
+        let operations = IoTable::Operations.table(&report).json();
+        assert_eq!(operations[0]["unasked"], 2);
+        assert_eq!(operations[0]["unasked_bytes"], 40);
+    }
 }
