@@ -379,6 +379,8 @@ impl Drawables {
         } else if let Ok(info) = info.try_into() {
             self.encode_sized::<8, 41>(category, info, vertices);
         } else if let Ok(info) = info.try_into() {
+            self.encode_sized::<12, 45>(category, info, vertices);
+        } else if let Ok(info) = info.try_into() {
             self.encode_sized::<32, 65>(category, info, vertices);
         } else {
             self.bytes.push(PRIMITIVE_KIND);
@@ -684,6 +686,8 @@ fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     } else if let Ok(bytes) = <&[u8; 37]>::try_from(bytes) {
         out.extend_from_slice(bytes);
     } else if let Ok(bytes) = <&[u8; 41]>::try_from(bytes) {
+        out.extend_from_slice(bytes);
+    } else if let Ok(bytes) = <&[u8; 45]>::try_from(bytes) {
         out.extend_from_slice(bytes);
     } else if let Ok(bytes) = <&[u8; 65]>::try_from(bytes) {
         out.extend_from_slice(bytes);
