@@ -181,7 +181,7 @@ fn selections_and_tables() {
     let csv = shown(&["--csv", "functions", "--rank", "1", path]);
     let row = csv.lines().nth(1).expect("a row");
     assert!(
-        row.starts_with("MPI_File_write_all,1,100,100,0,0,100,1,0,0,0,1,"),
+        row.starts_with("MPI_File_write_all,1,100,100,0,0,0,100,1,0,0,0,1,"),
         "{row}"
     );
     // Rank 0 moves its data.

@@ -49,10 +49,13 @@ fn a_comparison_is_that_of_the_command() {
     assert!(printed.join(" ").contains(found.unwrap()), "{words}");
     let json: Value = serde_json::from_str(&compared(&["--json"], traces)).unwrap();
     let mut rows = 0;
-    for (table, name) in ["changes", "regions", "ranks"].into_iter().enumerate() {
+    let names = ["changes", "regions", "ranks"].into_iter();
+    let names = names.filter(|name| json[name].as_array().is_some_and(|rows| !rows.is_empty()));
+    for (table, name) in names.enumerate() {
         let found = answer["tables"][table]["rows"].as_array().unwrap();
         let expected = json[name].as_array().unwrap();
-        assert_eq!(found.len(), expected.len(), "{name}");
+        // The panel has the rows of the text.
+        assert_eq!(found.len(), expected.len().min(15), "{name}");
         for (found, expected) in found.iter().zip(expected) {
             for (field, of) in [
                 ("before", "before_s"),
