@@ -121,9 +121,10 @@ pub fn duration(operation: &AttributedOperation) -> u64 {
     u64::try_from(operation.stop.saturating_sub(operation.place.ns)).unwrap_or(0)
 }
 
-/// Errors of a lock that somebody else has (fcntl(2), flock(2)).
+/// Errors of a lock that somebody else has (fcntl(2), flock(2)): it was not to be waited for, or a signal ended the wait.
 const EACCES: i32 = 13;
 const EAGAIN: i32 = 11;
+const EINTR: i32 = 4;
 
 /// Bytes that Linux moves in one call at most, however many a call asks for (write(2)).
 const MAX_CALL_BYTES: u64 = 0x7fff_f000;
@@ -135,7 +136,7 @@ pub struct KindRow {
     pub count: u64,
     /// Number of operations that failed.
     pub failed: u64,
-    /// Number of locks among these that somebody else had: a program that asks for a lock without waiting is told so.
+    /// Number of locks among these that somebody else had: a program that asks for a lock without waiting, or is interrupted by a signal, is told so.
     pub refused_locks: u64,
     /// Number of operations that moved less than they were asked to, without an error: the end of the file, or a full disk.
     pub short: u64,
@@ -167,7 +168,7 @@ impl KindRow {
         self.count += 1;
         self.failed += u64::from(operation.error != 0);
         let doing = Doing::of(operation.kind);
-        let is_refused = doing == Doing::Lock && matches!(operation.error, EACCES | EAGAIN);
+        let is_refused = doing == Doing::Lock && matches!(operation.error, EACCES | EAGAIN | EINTR);
         self.refused_locks += u64::from(is_refused);
         let size = u64::try_from(operation.record.size).unwrap_or(0);
         // Nobody asked for the result of an asynchronous write that moved nothing and did not fail.

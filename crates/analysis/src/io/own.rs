@@ -19,17 +19,32 @@ pub struct OwnFileCalls {
     pub sync: Part,
     /// Positions, names, attributes, sizes, locks.
     pub others: Part,
-    /// Files that the program opened.
+    /// Files that the program opened, but for those that it only locked.
     pub files: u64,
-    /// Files that the program opened and that no seen call has read or written.
+    /// Files among these that no seen call has read or written.
     pub unseen_files: u64,
 }
 
 /// What is known of the files that the program opened.
 #[derive(Debug, Default)]
 pub(super) struct OwnFiles {
-    /// Whether any bytes of the file were moved.
-    moved: HashMap<u32, bool>,
+    seen: HashMap<u32, FileUse>,
+}
+
+/// What calls did with a file that the program opened.
+#[derive(Clone, Copy, Debug, Default)]
+struct FileUse {
+    /// Whether they read or wrote it.
+    moved: bool,
+    /// Whether they locked it.
+    locked: bool,
+}
+
+impl FileUse {
+    /// Whether nothing but locks is asked of the file.
+    fn is_lock_only(&self) -> bool {
+        self.locked && !self.moved
+    }
 }
 
 /// Files that are told apart.
@@ -57,16 +72,19 @@ impl OwnFileCalls {
         if operation.error != 0 {
             return;
         }
-        let known = &mut files.moved;
+        let known = &mut files.seen;
         // A file that is only removed or renamed was not opened.
         let is_opened = doing.is_transfer() || is_open(operation.kind);
         if known.contains_key(&file) || is_opened && known.len() < FILES {
-            *known.entry(file).or_default() |= doing.is_transfer();
+            let used = known.entry(file).or_default();
+            used.moved |= doing.is_transfer();
+            used.locked |= doing == Doing::Lock;
         }
     }
 
     pub(super) fn finish(&mut self, files: &OwnFiles) {
-        self.files = files.moved.len() as u64;
-        self.unseen_files = files.moved.values().filter(|moved| !**moved).count() as u64;
+        let all = files.seen.values().filter(|file| !file.is_lock_only());
+        self.files = all.clone().count() as u64;
+        self.unseen_files = all.filter(|file| !file.moved).count() as u64;
     }
 }

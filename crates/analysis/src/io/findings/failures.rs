@@ -2,10 +2,17 @@
 
 use super::{Evidence, IoFinding, Sureness};
 use crate::io::kinds::{Doing, KindKey, KindRow};
+use blockfile::operation as op;
 
 /// Whether operations of this kind move bytes to a file, be it one of MPI-IO or another one.
 fn is_write(key: &KindKey) -> bool {
     Doing::of(key.kind) == Doing::Write
+}
+
+/// Whether operations of this kind copy from one descriptor to another. A copy ends where its source ends: programs ask for more than there
+/// is until nothing comes.
+fn is_copy(key: &KindKey) -> bool {
+    matches!(key.kind, op::COPY_FILE_RANGE | op::SENDFILE)
 }
 
 impl Evidence<'_> {
@@ -46,7 +53,7 @@ impl Evidence<'_> {
             let finding = IoFinding::new("failed", Sureness::Sure, 0, text.join(" "));
             found.push(finding.with(&[("operations", operations), ("calls", calls)]));
         }
-        let writes = rows.filter(|(key, _)| key.is_of_rank() && is_write(key));
+        let writes = rows.filter(|(key, _)| key.is_of_rank() && is_write(key) && !is_copy(key));
         let short: u64 = writes.map(|(_, row)| row.short).sum();
         if short > 0 {
             let text =

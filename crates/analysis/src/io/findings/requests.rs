@@ -16,6 +16,7 @@ impl Evidence<'_> {
         let mut found = Vec::new();
         let (mut all, mut small, mut unaligned) =
             (Part::default(), Part::default(), Part::default());
+        let (mut borders_are_written, mut borders_are_shared) = (false, false);
         let hosts_share = matches!(
             self.facts.file_system,
             FileSystem::Lustre | FileSystem::Shared
@@ -23,15 +24,20 @@ impl Evidence<'_> {
         for ((file, _, writes), pattern) in &self.report.accesses.patterns {
             all.join(&pattern.all);
             small.join(&pattern.small);
+            let sharing = self.report.accesses.sharing.get(&(*file, *writes));
+            let is_shared = sharing.is_some_and(|s| s.ranks > 1);
+            let mut of_file = Part::default();
             // The pieces of a view have borders of their own, which are told of elsewhere.
             if pattern.in_pieces.calls == 0 {
-                unaligned.join(&pattern.unaligned);
+                of_file.join(&pattern.unaligned);
                 // Of a large request the ends count only where another host may hold the lock of a block that is to be written.
-                let sharing = self.report.accesses.sharing.get(&(*file, *writes));
-                if *writes && hosts_share && sharing.is_some_and(|s| s.ranks > 1) {
-                    unaligned.join(&pattern.unaligned_large);
+                if *writes && hosts_share && is_shared {
+                    of_file.join(&pattern.unaligned_large);
                 }
             }
+            unaligned.join(&of_file);
+            borders_are_written |= *writes && of_file.calls > 0;
+            borders_are_shared |= *writes && of_file.calls > 0 && is_shared;
         }
         if small.calls >= FEW && small.calls * SHARE >= all.calls {
             let text = format!(
@@ -49,15 +55,15 @@ impl Evidence<'_> {
             ]));
         }
         if unaligned.calls >= FEW && unaligned.calls * SHARE >= all.calls {
-            let sharing = self.report.accesses.sharing.values();
-            let is_shared = sharing.clone().any(|s| s.ranks > 1);
-            let sureness = match is_shared {
-                true => Sureness::Likely,
-                false => Sureness::Possible,
-            };
-            let why = match is_shared {
-                true => "Ranks meet in the blocks at the borders, which one has to wait for.",
-                false => "The file system has to read the rest of a block before it can write it.",
+            let (sureness, why) = if borders_are_shared {
+                let why = "Ranks meet in the blocks at the borders, which one has to wait for.";
+                (Sureness::Likely, why)
+            } else if borders_are_written {
+                let why = "The file system has to read the rest of a block before it can write it.";
+                (Sureness::Possible, why)
+            } else {
+                let why = "The file system has to read the blocks at the borders as a whole.";
+                (Sureness::Possible, why)
             };
             let text = format!(
                 "{} of {} do not begin and end at multiples of {}. {why}",

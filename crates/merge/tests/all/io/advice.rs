@@ -401,13 +401,97 @@ fn locks_that_others_have_do_not_fail() {
     for kind in [op::FCNTL_LOCK, op::FLOCK] {
         assert_eq!(failed(kind, libc_errors::EAGAIN), None);
         assert_eq!(failed(kind, libc_errors::EACCES), None);
+        // A signal has ended the wait for it (F_SETLKW).
+        assert_eq!(failed(kind, libc_errors::EINTR), None);
         assert_eq!(failed(kind, libc_errors::ENOLCK), Some(1));
     }
     assert_eq!(failed(op::PREAD, libc_errors::EAGAIN), Some(1));
 }
 
+/// Whoever copies a file with sendfile asks until nothing comes: the last call moves nothing, and no disk is full.
+#[test]
+fn a_copy_that_ends_with_its_source_is_no_full_disk() {
+    for (kind, expected) in [
+        (op::SENDFILE, false),
+        (op::COPY_FILE_RANGE, false),
+        (op::WRITE, true),
+    ] {
+        let mut story = Story::new();
+        story.facts.push(file(1, "/data/copy", FileRole::Other));
+        own(&mut story, 0, kind, 1, (0, MS), (0, MIB));
+        let last = story.operation(Actor::Rank(0), kind, None, (2 * MS, 3 * MS), (MIB, MIB));
+        (last.record.flags, last.record.result) = (op::OUTSIDE, 0);
+        let found = told(&story, &RunFacts::default(), "short_writes");
+        assert_eq!(found.is_some(), expected, "{kind}");
+    }
+}
+
+/// A file that is opened for its lock and closed has no transfers that stdio could have made.
+#[test]
+fn files_for_locks_are_not_of_stdio() {
+    let found = |kinds: &[u16]| {
+        let mut story = Story::new();
+        story.facts.push(file(1, "/data/lock", FileRole::Other));
+        for (nth, kind) in kinds.iter().enumerate() {
+            let start = 10 * nth as i64 * MS;
+            own(&mut story, 0, *kind, 1, (start, start + MS), (-1, 0));
+        }
+        told(&story, &RunFacts::default(), "stdio_or_mapped").is_some()
+    };
+    assert!(!found(&[op::OPEN, op::FLOCK, op::CLOSE]));
+    assert!(!found(&[
+        op::OPEN,
+        op::FCNTL_LOCK,
+        op::FCNTL_UNLOCK,
+        op::CLOSE
+    ]));
+    assert!(found(&[op::OPEN, op::CLOSE]));
+}
+
+/// Reads need no rest of a block, and wait for no other rank. Ranks meet in files that several of them write, and in no others.
+#[test]
+fn what_borders_of_blocks_cost_is_what_they_can_cost() {
+    let why = |kind: u16, ranks: u32, shared_input: bool| {
+        let mut story = Story::new();
+        for number in 1..4 {
+            story.facts.push(file(number, "/data/f", FileRole::Other));
+        }
+        for nth in 0..100 {
+            let (start, rank) = (10 * nth * MS, nth as u32 % ranks);
+            let range = (nth * 8001, 8001);
+            own(&mut story, rank, kind, 1, (start, start + MS), range);
+        }
+        for rank in 0..2 * u32::from(shared_input) {
+            let time = (2000 * MS, 2001 * MS);
+            own(&mut story, rank, op::READ, 2, time, (0, 4096));
+        }
+        let facts = RunFacts::default();
+        let found = told(&story, &facts, "unaligned_requests").expect("the finding");
+        let text = found.text.split_once(". ").expect("two sentences").1;
+        (found.sureness, text.to_owned())
+    };
+    let meet = "Ranks meet in the blocks at the borders, which one has to wait for.";
+    let rest = "The file system has to read the rest of a block before it can write it.";
+    let whole = "The file system has to read the blocks at the borders as a whole.";
+    for (kind, ranks, shared_input, expected) in [
+        (op::WRITE, 2, false, (Sureness::Likely, meet)),
+        (op::WRITE, 1, false, (Sureness::Possible, rest)),
+        (op::WRITE, 1, true, (Sureness::Possible, rest)),
+        (op::READ, 1, false, (Sureness::Possible, whole)),
+        (op::READ, 2, true, (Sureness::Possible, whole)),
+    ] {
+        let (sureness, text) = why(kind, ranks, shared_input);
+        assert_eq!(
+            (sureness, &*text),
+            expected,
+            "{kind} {ranks} {shared_input}"
+        );
+    }
+}
+
 /// Numbers of errors on Linux.
 mod libc_errors {
+    pub const EINTR: i32 = 4;
     pub const EAGAIN: i32 = 11;
     pub const EACCES: i32 = 13;
     pub const ENOLCK: i32 = 37;
