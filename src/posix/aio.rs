@@ -8,7 +8,7 @@ use super::record::{self, CallResult};
 use crate::platform::clock;
 use crate::platform::errno::errno;
 use blockfile::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};
-use libc::aiocb;
+use libc::{EAGAIN, EINPROGRESS, EINTR, EIO, aiocb};
 use std::ffi::c_int;
 
 /// The recorded fields of a control block.
@@ -116,8 +116,15 @@ pub unsafe fn begin_list(
         };
         if let Some((context, description)) = watched(state.aio_fildes) {
             let mut call_result = of_begin(kind, state, description);
-            call_result.result = r.into();
-            call_result.error = error;
+            (call_result.result, call_result.error) = match error {
+                // The list was taken, but something in it failed or was not waited for.
+                // SAFETY: as promised; asking leaves errno alone.
+                EIO | EAGAIN | EINTR => match unsafe { libc::aio_error(block) } {
+                    0 | EINPROGRESS => (0, 0),
+                    own => (-1, own),
+                },
+                _ => (r.into(), error),
+            };
             record::operation(&context, start, stop, &call_result);
             last = Some(context);
         }

@@ -325,14 +325,53 @@ unsafe fn note_open(
         }
         return;
     }
-    // SAFETY: promised by the caller, and the call succeeded.
-    let path = unsafe { Path::of_opened(directory, name, fd) };
+    let path = match flags & libc::O_TMPFILE == libc::O_TMPFILE {
+        // The name is that of a directory.
+        true => Path::of_descriptor(fd),
+        // SAFETY: promised by the caller, and the call succeeded.
+        false => unsafe { Path::of_opened(directory, name, fd) },
+    };
+    note_opened(context, call, stop, kind, flags, fd, &path);
+}
+
+/// Records that a call has opened descriptor `fd`.
+fn note_opened(
+    context: &CallContext,
+    call: RunningFileCall,
+    stop: u64,
+    kind: u16,
+    flags: c_int,
+    fd: c_int,
+    path: &Path,
+) {
     let Some(status) = system::status(fd) else {
         return;
     };
-    if descriptors::opened(context, call.start, fd, flags, &status, &path, 0).is_some() {
+    if descriptors::opened(context, call.start, fd, flags, &status, path, 0).is_some() {
         call.stop(context, stop, CallResult::new(kind, fd, -1, 0), fd.into());
     }
+}
+
+/// A call that gives a new descriptor for a file that has no name. One that fails is not recorded.
+#[cold]
+pub fn opening_nameless(real: impl FnOnce() -> c_int, kind: u16, flags: c_int) -> c_int {
+    let context = watch::context(-1).filter(|context| !context.put_off);
+    let call = RunningFileCall::start();
+    let fd = real();
+    let stop = clock::now();
+    descriptors::forget(fd);
+    if let Some(context) = context.filter(|_| fd >= 0) {
+        note_opened(
+            &context,
+            call,
+            stop,
+            kind,
+            flags,
+            fd,
+            &Path::of_descriptor(fd),
+        );
+    }
+    fd
 }
 
 /// A call on the file `name` in `directory`, without a descriptor.
@@ -566,6 +605,17 @@ pub unsafe fn control(
         }
         _ => real(),
     }
+}
+
+/// lockf: sets or releases a lock of `length` bytes from the position on, which is not asked for.
+#[inline(always)]
+pub fn lock_here(real: impl FnOnce() -> c_int, fd: c_int, what: c_int, length: i64) -> c_int {
+    let kind = match what {
+        libc::F_ULOCK => FCNTL_UNLOCK,
+        libc::F_LOCK | libc::F_TLOCK => FCNTL_LOCK,
+        _ => return real(),
+    };
+    plain(real, kind, fd, -1, length)
 }
 
 /// A lock that is set or released; nothing is known of one that the kernel has not read.

@@ -2,6 +2,7 @@
 //! more than the record. Descriptors made from each other by dup share one position.
 
 use super::context::CallContext;
+use super::mappings;
 use super::paths::Path;
 use super::record;
 use super::system;
@@ -326,15 +327,16 @@ pub fn forget(fd: c_int) {
     if let Some(entry) = entry(fd)
         && entry.load(Relaxed) != UNKNOWN
     {
-        forget_known(entry);
+        forget_known(fd, entry);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn forget_known(entry: &AtomicU32) {
+fn forget_known(fd: c_int, entry: &AtomicU32) {
     if !is_in_parents_memory() {
         release(entry.swap(UNKNOWN, AcqRel));
+        mappings::closed(fd);
     }
 }
 

@@ -7,13 +7,14 @@
 
 use super::aio::{begin as begin_aio, begin_list, end as end_aio};
 use super::calls::{
-    asking, close_all, closing, coded, control, copy, duplicate, duplicate_to, named, opening,
-    plain, seek, splice as splice_pipe, transfer, transfer_vector,
+    asking, close_all, closing, coded, control, copy, duplicate, duplicate_to, lock_here, named,
+    opening, plain, seek, splice as splice_pipe, transfer, transfer_vector,
 };
 use super::maps::{map, sync as sync_map};
+use super::printing;
 use super::raw::raw_call;
 use super::real::{self, RealFunction};
-use super::stdio::{close_stream, open_stream, reopen_stream, use_stream};
+use super::stdio::{close_stream, open_stream, open_temporary, reopen_stream, use_stream};
 use super::watch;
 use crate::mpi::library::CodeAddress;
 use crate::thread::state::Thread;
@@ -28,6 +29,9 @@ type File = *mut FILE;
 
 /// There is no system call with the same arguments.
 const NONE: i64 = -1;
+
+/// Flags with which mkstemp and its kind open the file that they make. The name is in the place of its template when they return.
+const OF_MKSTEMP: c_int = O_RDWR | O_CREAT | O_EXCL;
 
 /// Makes a module for each name: the real function, what finds it, what records, and what is exported.
 macro_rules! functions {
@@ -146,6 +150,14 @@ functions! {
         => opening(OPENAT, directory, path, flags);
     inside [creat creat64](path: Name, mode: c_uint) -> c_int, SYS_creat
         => opening(CREAT, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC);
+    inside [mkstemp mkstemp64](template: Name) -> c_int, NONE
+        => opening(OPEN, AT_FDCWD, template, OF_MKSTEMP);
+    inside [mkostemp mkostemp64](template: Name, flags: c_int) -> c_int, NONE
+        => opening(OPEN, AT_FDCWD, template, OF_MKSTEMP | flags);
+    inside [mkstemps mkstemps64](template: Name, suffix: c_int) -> c_int, NONE
+        => opening(OPEN, AT_FDCWD, template, OF_MKSTEMP);
+    inside [mkostemps mkostemps64](template: Name, suffix: c_int, flags: c_int) -> c_int, NONE
+        => opening(OPEN, AT_FDCWD, template, OF_MKSTEMP | flags);
     always [close](fd: c_int) -> c_int, SYS_close => closing(fd);
 
     inside [read](fd: c_int, to: Data, size: usize) -> isize, SYS_read
@@ -197,6 +209,7 @@ functions! {
     inside [flock](fd: c_int, what: c_int) -> c_int, SYS_flock => plain(FLOCK, fd, -1, 0);
     inside [fcntl fcntl64](fd: c_int, command: c_int, argument: usize) -> c_int, SYS_fcntl
         => control(fd, command, argument);
+    inside [lockf lockf64](fd: c_int, what: c_int, length: i64) -> c_int, NONE => lock_here(fd, what, length);
 
     inside [unlink remove](path: Name) -> c_int, SYS_unlink => named(UNLINK, AT_FDCWD, path, 0);
     inside [unlinkat](directory: c_int, path: Name, flags: c_int) -> c_int, SYS_unlinkat
@@ -238,6 +251,7 @@ functions! {
         => close_all(first, last, flags);
     always [closefrom](first: c_int) -> (), NONE => close_all(first.max(0) as c_uint, c_uint::MAX, 0);
     inside [fopen fopen64](path: Name, mode: Name) -> File, NONE => open_stream(path, mode);
+    inside [tmpfile tmpfile64]() -> File, NONE => open_temporary();
     always [freopen freopen64](path: Name, mode: Name, stream: File) -> File, NONE
         => reopen_stream(path, mode, stream);
     always [fdopen](fd: c_int, mode: Name) -> File, NONE => use_stream(fd);
@@ -247,4 +261,5 @@ functions! {
 /// Finds the real functions when the library is loaded, so that a signal handler need not.
 pub fn at_load() {
     real::resolve_all(FUNCTIONS);
+    printing::at_load();
 }

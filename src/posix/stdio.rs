@@ -63,6 +63,22 @@ pub unsafe fn open_stream(
     stream.get()
 }
 
+/// tmpfile: recorded as the open of a file without a name.
+pub fn open_temporary(real: impl FnOnce() -> *mut FILE) -> *mut FILE {
+    const FLAGS: c_int = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+    let mut stream = std::ptr::null_mut();
+    let open = || {
+        stream = real();
+        // SAFETY: just opened, or null.
+        unsafe { descriptor(stream) }
+    };
+    let fd = calls::opening_nameless(open, OPEN, FLAGS);
+    if let Some(description) = descriptors::known(fd) {
+        description.share();
+    }
+    stream
+}
+
 /// freopen: recorded as the open that it is. From then on the stream's descriptor stands for the new file.
 ///
 /// # Safety

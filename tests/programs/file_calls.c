@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@ extern int __open_2(const char *, int);
 extern int __open64_2(const char *, int);
 extern int __openat_2(int, const char *, int);
 extern int __openat64_2(int, const char *, int);
+extern int __dprintf_chk(int, int, const char *, ...);
 extern ssize_t __read_chk(int, void *, size_t, size_t);
 extern ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
 extern ssize_t __pread64_chk(int, void *, size_t, off_t, size_t);
@@ -80,6 +83,7 @@ static void opening(const char *folder)
     OPENED("openat", __openat64_2(directory, "a", O_RDONLY));
     OPENED("creat", creat(a, 0644));
     OPENED("creat", creat64(a, 0644));
+    OPENED("open", open(folder, O_TMPFILE | O_RDWR, 0600)); /* a file without a name, not the folder */
     struct stat status;
     DO("stat", -1, -1, 0, stat(b, &status));
     if (result != 0 || (status.st_mode & 0777) != 0600)
@@ -230,7 +234,7 @@ static void streams(const char *name)
     expect("close", fd, -1, 0, fclose(stream), 0);
     /* a descriptor that nobody has seen being opened */
     snprintf(other, sizeof other, "%s.XXXXXX", name);
-    fd = mkstemp(other);
+    fd = (int)syscall(SYS_openat, AT_FDCWD, other, O_RDWR | O_CREAT, 0600);
     DO("write", fd, 0, 3, write(fd, buffer, 3));
     DO("close", fd, -1, 0, close(fd));
     DO("unlink", -1, -1, 0, unlink(other));
@@ -241,6 +245,90 @@ static void streams(const char *name)
         printf("no sockets\n");
     close(pair[0]);
     close(pair[1]);
+}
+
+static void print_list(int fd, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vdprintf(fd, format, list);
+    va_end(list);
+}
+
+/* Files whose names libc makes up or that have none, and what libc does to them unseen. */
+static void made_by_libc(const char *name)
+{
+    char template[300];
+    for (int form = 0; form < 8; form++) {
+        snprintf(template, sizeof template, "%s.XXXXXX%s", name, form < 4 ? "" : ".end");
+        switch (form) {
+        case 0: result = mkstemp(template); break;
+        case 1: result = mkstemp64(template); break;
+        case 2: result = mkostemp(template, O_CLOEXEC); break;
+        case 3: result = mkostemp64(template, O_APPEND); break;
+        case 4: result = mkstemps(template, 4); break;
+        case 5: result = mkstemps64(template, 4); break;
+        case 6: result = mkostemps(template, 4, O_CLOEXEC); break;
+        default: result = mkostemps64(template, 4, 0);
+        }
+        int fd = (int)result;
+        expect("open", fd, -1, 0, fd, 0);
+        DO("write", fd, 0, 3, write(fd, buffer, 3));
+        DO("close", fd, -1, 0, close(fd));
+        DO("unlink", -1, -1, 0, unlink(template));
+    }
+    for (int form = 0; form < 2; form++) {
+        FILE *stream = form ? tmpfile64() : tmpfile();
+        int fd = fileno(stream);
+        expect("open", fd, -1, 0, fd, 0);
+        fputs("hello", stream);
+        fflush(stream);
+        DO("write", fd, 5, 10, write(fd, buffer, 10));
+        expect("close", fd, -1, 0, fclose(stream), 0);
+    }
+    DO("open", (int)result, -1, 0, open(name, O_RDWR | O_CREAT | O_TRUNC, 0644));
+    int fd = (int)result;
+    DO("write", fd, 0, 10, write(fd, buffer, 10));
+    if (dprintf(fd, "%s %d %.3f %c %g\n", "text", 5, 2.5, 'c', 1e9) != 21)
+        printf("dprintf prints other text\n");
+    DO("write", fd, 31, 10, write(fd, buffer, 10));
+    print_list(fd, "%g %d %g\n", 0.5, 7, 0.25);
+    DO("write", fd, 52, 10, write(fd, buffer, 10));
+    if (__dprintf_chk(fd, 1, "%.2f %s\n", 0.125, "end") != 9)
+        printf("__dprintf_chk prints other text\n");
+    DO("lseek", fd, 0, 0, lseek(fd, 0, SEEK_SET));
+    char text[100];
+    DO("read", fd, 0, 99, read(fd, text, 99));
+    if (result != 71 || memcmp(text + 10, "text 5 2.500 c 1e+09\n", 21) != 0 ||
+        memcmp(text + 41, "0.5 7 0.25\n", 11) != 0 || memcmp(text + 62, "0.12 end\n", 9) != 0)
+        printf("other text is in the file\n");
+    DO("lseek", fd, 40, 0, lseek(fd, 40, SEEK_SET));
+    DO("fcntl lock", fd, -1, 6, lockf(fd, F_LOCK, 6));
+    DO("fcntl lock", fd, -1, 6, lockf64(fd, F_TLOCK, 6));
+    lockf(fd, F_TEST, 6); /* not recorded */
+    DO("fcntl unlock", fd, -1, 6, lockf(fd, F_ULOCK, 6));
+    DO("close", fd, -1, 0, close(fd));
+}
+
+/* A mapping outlives its descriptor, whose number another file gets: msync of the first is none of the second. */
+static void mapped_and_closed(const char *name)
+{
+    char other[300];
+    snprintf(other, sizeof other, "%s.other", name);
+    DO("open", (int)result, -1, 0, open(name, O_RDWR | O_CREAT | O_TRUNC, 0644));
+    int fd = (int)result;
+    DO("ftruncate", fd, -1, 4096, ftruncate(fd, 4096));
+    void *map;
+    DO("mmap", fd, 0, 4096, map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+    DO("close", fd, -1, 0, close(fd));
+    DO("open", (int)result, -1, 0, open(other, O_RDWR | O_CREAT, 0644));
+    if (fd != (int)result)
+        printf("the number is not used again\n");
+    memset(map, 'm', 4096);
+    if (msync(map, 4096, MS_SYNC) != 0) /* not recorded */
+        printf("msync fails\n");
+    munmap(map, 4096);
+    DO("close", fd, -1, 0, close(fd));
 }
 
 /* A file under the names of a descriptor that stands for it. */
@@ -309,6 +397,18 @@ static void asynchronous(const char *name)
         DO("aio_return", fd, 7, 20, aio_return(&block));
         DO("aio_return", fd, 90, 20, aio_return(&other));
     }
+    /* one fails, the other does not */
+    DO("open", (int)result, -1, 0, open(name, O_RDONLY));
+    int readable = (int)result;
+    other.aio_fildes = readable;
+    int r = lio_listio(LIO_WAIT, several, 4, NULL);
+    expect("aio_read", fd, 7, 20, 0, 0);
+    expect("aio_write", readable, 90, 20, -1, EBADF);
+    expect("lio_listio", -1, -1, 4, r, EIO);
+    DO("aio_return", fd, 7, 20, aio_return(&block));
+    errno = 77;
+    expect("aio_return", readable, 90, 20, aio_return(&other), EBADF);
+    DO("close", readable, -1, 0, close(readable));
     DO("close", fd, -1, 0, close(fd));
 }
 
@@ -453,6 +553,8 @@ int main(int argc, char **argv)
     sharing(name[0]);
     streams(name[0]);
     named_by_descriptor(name[0]);
+    made_by_libc(name[0]);
+    mapped_and_closed(name[0]);
     asynchronous(name[0]);
     copying(name[0], name[1]);
     asking(name[0]);

@@ -93,6 +93,7 @@ fn each_call_is_recorded_as_it_was_made() {
             |f: &&blockfile::define::OpenFileDefinition| f.fd >= 0 && f.path.starts_with(&folder);
         for file in files.files.iter().filter(own) {
             assert!(file.inode != 0 && file.device != 0, "{file:?}");
+            assert_ne!(file.path, folder);
         }
         let names = files.files.iter().map(|f| f.path.as_str());
         for name in ["a", "b", "c", "file0", "file1", "file0.reopened"] {
