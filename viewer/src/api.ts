@@ -56,7 +56,9 @@ export async function ask(trace: number, asked: string, signal?: AbortSignal): P
       if (refusal.status === GONE && (known?.trace !== trace || known.why !== refusal.message)) gone.value = { trace, why: refusal.message, refusal: "" };
       throw refusal;
     }
-    return await answer.arrayBuffer();
+    const found = await answer.arrayBuffer();
+    answered();
+    return found;
   } finally {
     busy.value = busy.peek() - 1;
   }
@@ -77,6 +79,24 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
+/** What is said when nobody answers. */
+const NO_ANSWER = "mpitrace view does not answer any more: has it been ended?";
+/** What was said last of a question that is asked again. */
+let saidAgain = "";
+
+/** Shows that there was no answer, and when the question is asked again; once there is an answer to any question, it is so no longer. */
+export function sayAgain(error: unknown, pause: number): void {
+  const what = error instanceof TypeError ? NO_ANSWER : `${(error instanceof Error ? error.message : String(error)).replace(/\.$/, "")}.`;
+  saidAgain = `${what} It is asked again in ${Math.round(pause / 1000)}\u202fs.`;
+  trouble.value = saidAgain;
+}
+
+/** Takes back that nobody answers. */
+function answered(): void {
+  const said = trouble.peek();
+  if (said !== "" && (said === NO_ANSWER || said === saidAgain)) trouble.value = "";
+}
+
 /** Shows what went wrong, unless it was only given up. */
 export function report(error: unknown): void {
   // Of a trace that has changed more is told than this.
@@ -84,7 +104,7 @@ export function report(error: unknown): void {
   if (error instanceof ApiError && error.status === 401) isUnknownHere.value = true;
   trouble.value = error instanceof ApiError && error.status === 401
     ? "Not logged in: open the address that mpitrace view has printed, with what is behind its #."
-    : error instanceof TypeError ? "mpitrace view does not answer any more: has it been ended?"
+    : error instanceof TypeError ? NO_ANSWER
     : error instanceof Error ? error.message : String(error);
 }
 

@@ -2,9 +2,10 @@
 
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { align, nameIn, reach, scaleWords, under, type AlignedBy, type Moments, type Side, type Wish } from "./alignment";
-import { ApiError, Asker, askJson, forget, isAbort, question, report } from "./api";
+import { ApiError, Asker, askJson, forget, question, report } from "./api";
 import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, TracksAnswer, WaitsAnswer } from "./answers";
 import { followTracks } from "./followTracks";
+import { poll } from "./polling";
 import { area, change, otherReach, restedSpan, say, selected, serverMeta, span, view } from "./state";
 import { sharedWith } from "./spec";
 import { shownOf } from "./tracks";
@@ -120,7 +121,8 @@ export function loadOther(): void {
       otherWaits.value = null;
       otherTracks.value = null;
       otherWholeTracks.value = null;
-      if (number !== null) void load(number).catch((error) => isAbort(error) || report(error));
+      const own = ++loaded;
+      if (number !== null) void load(number, () => own === loaded);
     });
   });
   const timelines = new Asker<TimelinesAnswer>();
@@ -155,14 +157,34 @@ export function loadOther(): void {
   });
 }
 
-async function load(number: number): Promise<void> {
-  const [meta, timelines] = await Promise.all([
-    askJson<MetaAnswer>(number, "meta"), askJson<TimelinesAnswer>(number, question("timelines")),
-  ]);
-  if (other.peek() !== number) return;
-  otherTimelines.value = timelines;
-  otherMeta.value = meta;
-  await follow(number, meta.index.state === "building");
+/** Counts how often another trace was loaded. */
+let loaded = 0;
+
+/** Asks for the other trace, until the index and the waits of it are there. */
+async function load(number: number, isWanted: () => boolean): Promise<void> {
+  let isBuilding = false;
+  await poll(async () => {
+    const [meta, timelines] = await Promise.all([
+      askJson<MetaAnswer>(number, "meta"), askJson<TimelinesAnswer>(number, question("timelines")),
+    ]);
+    if (!isWanted()) return false;
+    otherTimelines.value = timelines;
+    otherMeta.value = meta;
+    isBuilding = meta.index.state === "building";
+    return false;
+  }, { every: AGAIN, isWanted });
+  if (!isWanted() || !otherMeta.peek()) return;
+  await poll(async () => {
+    const [meta, waits] = await Promise.all([askJson<MetaAnswer>(number, "meta"), askJson<WaitsAnswer>(number, "waits")]);
+    if (!isWanted()) return false;
+    const wasBuilding = isBuilding;
+    isBuilding = meta.index.state === "building";
+    // What came before knew less.
+    if (waits.state === "known") forget();
+    otherWaits.value = waits;
+    if (waits.state === "known" || wasBuilding !== isBuilding) otherKnown.value++;
+    return waits.state === "pending" || isBuilding;
+  }, { every: AGAIN, isWanted });
 }
 
 /** Shows these timelines of the other trace, or all where it has none of them. */
@@ -180,18 +202,6 @@ async function showTimelines(asker: Asker<TimelinesAnswer>, number: number, spec
   if (all && isAsked()) otherTimelines.value = all;
 }
 
-/** Asks until the index and the waits of the other trace are there. */
-async function follow(number: number, wasBuilding: boolean): Promise<void> {
-  const [meta, waits] = await Promise.all([askJson<MetaAnswer>(number, "meta"), askJson<WaitsAnswer>(number, "waits")]);
-  if (other.peek() !== number) return;
-  const isBuilding = meta.index.state === "building";
-  // What came before knew less.
-  if (waits.state === "known") forget();
-  otherWaits.value = waits;
-  if (waits.state === "known" || wasBuilding !== isBuilding) otherKnown.value++;
-  if (waits.state === "pending" || isBuilding) window.setTimeout(() => void follow(number, isBuilding).catch(report), AGAIN);
-}
-
 /** What a trace is laid by. One that lacks the name is not asked. */
 async function momentsOf(trace: number, about: MetaAnswer | null, by: AlignedBy): Promise<Moments> {
   const name = nameIn(by);
@@ -203,17 +213,13 @@ async function momentsOf(trace: number, about: MetaAnswer | null, by: AlignedBy)
 async function loadMoments(of: string): Promise<void> {
   const [number, by] = [other.peek(), view.peek().align];
   if (number === null) return;
-  try {
+  const isWanted = () => momentsKey.peek() === of;
+  await poll(async () => {
     const [above, below] = await Promise.all([momentsOf(view.peek().trace, serverMeta.peek(), by), momentsOf(number, otherMeta.peek(), by)]);
-    if (momentsKey.peek() !== of) return;
+    if (!isWanted()) return false;
     moments.value = { of, above, below };
     const isPending = [above, below].some(({ state }) => state === "pending");
-    if (isPending) window.setTimeout(() => momentsKey.peek() === of && void loadMoments(of), AGAIN);
-    else say(alignment.peek().words);
-  } catch (error) {
-    if (momentsKey.peek() !== of) return;
-    // A server that has much to do may have time later.
-    if (error instanceof ApiError && error.status === 503) window.setTimeout(() => momentsKey.peek() === of && void loadMoments(of), AGAIN);
-    else report(error);
-  }
+    if (!isPending) say(alignment.peek().words);
+    return isPending;
+  }, { every: AGAIN, isWanted });
 }

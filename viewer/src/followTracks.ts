@@ -1,8 +1,9 @@
 // Keeps tracks in step with a window: those of the page, and those of the trace that is compared.
 
 import { effect, untracked, type Signal } from "@preact/signals";
-import { ApiError, Asker, question, report } from "./api";
+import { ApiError, Asker, question, report, sayAgain } from "./api";
 import type { TracksAnswer, WaitsAnswer } from "./answers";
+import { mayPass, pauseAfter } from "./polling";
 import { columnsFor } from "./tracks";
 
 /** Milliseconds until a server that has much to do is asked again. */
@@ -28,14 +29,14 @@ export interface WantedTracks {
 export function followTracks(wanted: () => WantedTracks | null, found: Signal<TracksAnswer | null>, whole: Signal<TracksAnswer | null>): void {
   const asker = new Asker<TracksAnswer>();
   let last = "";
-  const ask = (of: number, asked: string, key: string, isWhole: boolean): void => {
+  const ask = (of: number, asked: string, key: string, isWhole: boolean, failures = 1): void => {
     const refused = (error: unknown) => {
+      if (!mayPass(error)) return report(error);
       // A server that has much to do may have time later; tracks are the least that is to be looked at.
-      if (error instanceof ApiError && error.status === 503) {
-        window.setTimeout(() => last === key && ask(of, asked, key, isWhole), AGAIN);
-      } else {
-        report(error);
-      }
+      const isBusy = error instanceof ApiError && error.status === 503;
+      const pause = isBusy ? AGAIN : pauseAfter(failures);
+      if (!isBusy) sayAgain(error, pause);
+      window.setTimeout(() => last === key && ask(of, asked, key, isWhole, failures + 1), pause);
     };
     void asker.ask(of, asked, refused).then((answer) => {
       if (!answer || last !== key) return;

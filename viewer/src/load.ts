@@ -1,7 +1,7 @@
 // Keeps what the server knows in step with what is looked at: the trace, its timelines, what is selected, how many hits there are.
 
 import { effect, untracked } from "@preact/signals";
-import { ApiError, Asker, askJson, askReference, askReopened, forget, question, report, traceNames } from "./api";
+import { ApiError, Asker, askJson, askReference, askReopened, forget, question, report, sayAgain, traceNames } from "./api";
 import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
 import { stretch } from "./axis";
 import { loadOther, names, other } from "./compare";
@@ -9,6 +9,7 @@ import { count } from "./finding";
 import { followTracks } from "./followTracks";
 import { loadFull } from "./full";
 import { ownTrace } from "./own";
+import { mayPass, pauseAfter, poll } from "./polling";
 import { showInstead } from "./reopen";
 import {
   START, area, bounds, change, counted, hitBins, meta, noSummary, otherReach, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, trouble, unavailable,
@@ -19,49 +20,56 @@ import {
 const AGAIN = 700;
 const AGAIN_WHOLE = 2000;
 
-/** Asks for the trace, again while its index is being made, and until all of it has been counted or that has failed. */
-async function loadMeta(trace: number): Promise<void> {
-  try {
-    const found = await askJson<MetaAnswer>(trace, "meta");
-    if (view.peek().trace !== trace) return;
-    const before = serverMeta.peek();
-    if (before && (before.index.state !== found.index.state || before.index.counted !== found.index.counted)) forget();
-    known = trace;
-    serverMeta.value = found;
-    document.title = `${found.name} – mpitrace view`;
-    const isCountedLater = found.index.state === "ready" && !found.index.counted && (waits.peek()?.state ?? "pending") === "pending";
-    if (found.index.state === "building" || isCountedLater) window.setTimeout(() => void loadMeta(trace), AGAIN);
-  } catch (error) {
-    if (view.peek().trace !== trace) return;
-    report(error);
-    unavailable.value = error instanceof Error ? error.message : String(error);
-  }
+/** Asks for the trace; says whether more of it will become known: its index is being made, or all of it is still being counted. */
+async function loadMeta(trace: number, isWanted: () => boolean): Promise<boolean> {
+  const found = await askJson<MetaAnswer>(trace, "meta");
+  if (!isWanted()) return false;
+  const before = serverMeta.peek();
+  if (before && (before.index.state !== found.index.state || before.index.counted !== found.index.counted)) forget();
+  known = trace;
+  serverMeta.value = found;
+  document.title = `${found.name} – mpitrace view`;
+  const isCountedLater = found.index.state === "ready" && !found.index.counted && (waits.peek()?.state ?? "pending") === "pending";
+  return found.index.state === "building" || isCountedLater;
 }
 
-/** Asks whether it is known which calls waited, again while the server finds that out. */
-async function loadWaits(trace: number): Promise<void> {
-  try {
-    const found = await askJson<WaitsAnswer>(trace, "waits");
-    if (view.peek().trace !== trace) return;
-    // Details that came before knew less.
-    if (found.state === "known") forget();
-    waits.value = found;
-    if (found.state === "pending") window.setTimeout(() => void loadWaits(trace), AGAIN_WHOLE);
-  } catch {
-    // Whoever asks for the summary hears why.
-  }
+/** Asks which calls waited; says whether the server is still finding that out. */
+async function loadWaits(trace: number, isWanted: () => boolean): Promise<boolean> {
+  const found = await askJson<WaitsAnswer>(trace, "waits");
+  if (!isWanted()) return false;
+  // Details that came before knew less.
+  if (found.state === "known") forget();
+  waits.value = found;
+  return found.state === "pending";
 }
 
-/** Asks what the run lost, again while there is but an estimate of it. */
-async function loadSummary(trace: number, turn = 0): Promise<void> {
-  try {
-    const found = await askJson<TraceSummary>(trace, question("summary", { turn: turn || null }));
-    if (view.peek().trace !== trace) return;
-    summary.value = found;
-    if (found.pending) window.setTimeout(() => void loadSummary(trace, turn + 1), AGAIN_WHOLE);
-  } catch (error) {
-    if (view.peek().trace === trace) noSummary.value = error instanceof Error ? error.message : String(error);
-  }
+/** Asks what the run lost, for the turn-th time; says whether there is but an estimate of it. */
+async function loadSummary(trace: number, turn: number, isWanted: () => boolean): Promise<boolean> {
+  const found = await askJson<TraceSummary>(trace, question("summary", { turn: turn || null }));
+  if (!isWanted()) return false;
+  summary.value = found;
+  return found.pending;
+}
+
+/** Counts how often another trace was loaded. */
+let loaded = 0;
+
+/** Asks for a trace, for what the run lost, and for who waited, again while the server is still finding that out. */
+function follow(trace: number): void {
+  const own = ++loaded;
+  const isWanted = () => own === loaded;
+  const words = (error: unknown) => (error instanceof Error ? error.message : String(error));
+  let turn = 0;
+  void poll(() => loadMeta(trace, isWanted), {
+    every: AGAIN, isWanted,
+    refused: (error) => {
+      report(error);
+      unavailable.value = words(error);
+    },
+  });
+  void poll(() => loadSummary(trace, turn++, isWanted), { every: AGAIN_WHOLE, isWanted, refused: (error) => (noSummary.value = words(error)) });
+  // Whoever asks for the summary hears why.
+  void poll(() => loadWaits(trace, isWanted), { every: AGAIN_WHOLE, isWanted, refused: () => undefined });
 }
 
 /** Shows what there is now in place of a trace that was loaded again: of where in it the link led, nothing is left. */
@@ -144,9 +152,7 @@ export function load(): void {
       path.value = null;
       tracks.value = null;
       wholeTracks.value = null;
-      void loadMeta(trace);
-      void loadSummary(trace);
-      void loadWaits(trace);
+      follow(trace);
     });
   });
   const timelines = new Asker<TimelinesAnswer>();
@@ -156,13 +162,20 @@ export function load(): void {
     const asked = `${of}/${spec}`;
     if (asked === askedTimelines) return;
     askedTimelines = asked;
+    let failures = 0;
     const refused = (error: unknown) => {
+      if (mayPass(error)) {
+        const pause = pauseAfter(++failures);
+        sayAgain(error, pause);
+        window.setTimeout(() => askedTimelines === asked && askTimelines(), pause);
+        return;
+      }
       report(error);
       // A link may name timelines that this trace has not: those before are shown, at first all.
       const isWrong = error instanceof ApiError && error.status < 500;
       if (isWrong && spec !== "" && askedTimelines === asked) slide({ timelines: serverTimelines.peek()?.spec ?? "" });
     };
-    untracked(() => void timelines.ask(of, question("timelines", { timelines: spec }), refused).then((found) => {
+    const askTimelines = () => void timelines.ask(of, question("timelines", { timelines: spec }), refused).then((found) => {
       if (!found || askedTimelines !== asked) return;
       serverTimelines.value = found;
       // The text that the server would write, so that links of the same timelines are the same.
@@ -170,7 +183,8 @@ export function load(): void {
         askedTimelines = `${of}/${found.spec}`;
         slide({ timelines: found.spec });
       }
-    }));
+    });
+    untracked(askTimelines);
   });
   let askedSelection = "";
   let complaint = "";

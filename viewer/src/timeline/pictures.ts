@@ -1,9 +1,10 @@
 // Asks for pictures of windows, keeps them, paints them once each. What was painted last is shown scaled until what was asked
 // for has come, so there is never an empty area: behind it lies the whole trace, coarse.
 
-import { ask, isAbort, question, report } from "../api";
+import { ask, isAbort, question, report, sayAgain } from "../api";
 import { paint, showsStates, type CellMode, type Shot } from "../painter";
 import type { Palette } from "../palette";
+import { mayPass, pauseAfter } from "../polling";
 import { COARSE, FROM_INDEX } from "../answers";
 import { decode, type Frame } from "../frame";
 
@@ -82,6 +83,10 @@ export class Pictures {
   private readonly kept = new Map<string, Picture>();
   private readonly painted: Picture[] = [];
   private readonly flights = new Map<Slot, Flight>();
+  /** What was asked for last, by slot. */
+  private readonly last = new Map<Slot, string>();
+  /** Pictures in a row that did not come. */
+  private failures = 0;
   /** Pixels on their way into a canvas: used anew each time, for fresh memory is slow to touch. */
   private scratch = new ArrayBuffer(0);
   private again = 0;
@@ -115,6 +120,7 @@ export class Pictures {
   /** Shows this window in a slot as soon as it is there. */
   want(slot: Slot, want: Want): void {
     const key = keyOf(want);
+    this.last.set(slot, key);
     const known = this.kept.get(key);
     const flight = this.flights.get(slot);
     if (known) {
@@ -145,6 +151,7 @@ export class Pictures {
     try {
       const seq = (this.sequence = (this.sequence + 1) >>> 0);
       const buffer = await ask(want.trace, `${key.slice(key.indexOf("/") + 1)}&seq=${seq}`, flight.stop.signal);
+      this.failures = 0;
       if (this.flights.get(slot) !== flight) return;
       const picture: Picture = { want, frame: decode(buffer), canvas: null, timelineHeight: 0, style: null, close: false };
       this.flights.delete(slot);
@@ -155,12 +162,22 @@ export class Pictures {
     } catch (error) {
       if (this.flights.get(slot) === flight) this.flights.delete(slot);
       if (!isAbort(error)) {
-        report(error);
+        if (mayPass(error)) this.askAgain(slot, want, key, error);
+        else report(error);
         this.arrived(slot);
       }
     }
     // One that was given up has been followed by another already.
     if (flight.next && !flight.stop.signal.aborted) this.want(slot, flight.next);
+  }
+
+  /** What nobody answered is asked for again after a pause, if nothing else is wanted by then. */
+  private askAgain(slot: Slot, want: Want, key: string, error: unknown): void {
+    const pause = pauseAfter(++this.failures);
+    sayAgain(error, pause);
+    window.setTimeout(() => {
+      if (this.last.get(slot) === key && !this.flights.has(slot)) void this.fetch(slot, want, key);
+    }, pause);
   }
 
   /** What the server could only say coarsely is asked for again a little later. */
@@ -189,12 +206,14 @@ export class Pictures {
   drop(slot: Slot): void {
     this.flights.get(slot)?.stop.abort();
     this.flights.delete(slot);
+    this.last.delete(slot);
   }
 
   /** Forgets everything: another trace, or an index that knows better. */
   forget(): void {
     for (const flight of this.flights.values()) flight.stop.abort();
     this.flights.clear();
+    this.last.clear();
     this.kept.clear();
   }
 

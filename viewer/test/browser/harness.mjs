@@ -18,6 +18,8 @@ export const mpitrace = process.env.MPITRACE ?? join(root, "target", "release", 
 if (!existsSync(mpitrace)) throw new Error(`${mpitrace} is not there: cargo build --release --bin mpitrace, or set MPITRACE`);
 
 export const folder = mkdtempSync(join(tmpdir(), "viewer-"));
+// Each server that is started ends with this process.
+process.setMaxListeners(40);
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 /** What answers in exported pages. */
