@@ -47,17 +47,37 @@ interface Timelines {
   open: readonly boolean[];
 }
 
+/** Of each rank, as the timelines [y0, y1) without open headings name it, the threads; null where one of them has no rank. */
+function threadsOf(timelines: Timelines, y0: number, y1: number): Map<string, number[]> | null {
+  const ofRank = new Map<string, number[]>();
+  for (let nth = 0; nth < timelines.ranks.length; nth++) {
+    if (nth < y0 || nth >= y1 || timelines.open[nth]) continue;
+    const rank = timelines.ranks[nth] ?? "";
+    if (rank === "") return null;
+    ofRank.set(rank, [...(ofRank.get(rank) ?? []), timelines.thread[nth] ?? -1]);
+  }
+  return ofRank;
+}
+
+/** What a search with the conditions of `linesOf` finds beside what is on these timelines, in words; empty if nothing. */
+export function beyondLines(timelines: Timelines, y0: number, y1: number): string {
+  const ofRank = threadsOf(timelines, y0, y1);
+  if (!ofRank) return "on all timelines";
+  const lists = [...ofRank.values()];
+  // −1 stands for all threads of a rank.
+  const isOne = new Set(lists.map(numbersText)).size <= 1;
+  return isOne || lists.every((list) => list.includes(-1)) ? "" : "on all threads of these ranks";
+}
+
 /** The conditions on ranks and threads that timelines [y0, y1) of these have, without headings that are open; none where one of them has no rank. */
 export function linesOf(timelines: Timelines, y0: number, y1: number): string {
-  const isIn = <T,>(_: T, timeline: number) => timeline >= y0 && timeline < y1 && !timelines.open[timeline];
-  const [own, threads] = [timelines.ranks.filter(isIn), timelines.thread.filter(isIn)];
-  if (own.length === 0 || own.includes("")) return "";
+  const ofRank = threadsOf(timelines, y0, y1);
+  if (!ofRank || ofRank.size === 0) return "";
   // Of each rank the threads that are meant: one condition says it where they are the same ones of all.
-  const ofRank = new Map<string, number[]>();
-  own.forEach((rank, nth) => void ofRank.set(rank, [...(ofRank.get(rank) ?? []), threads[nth] ?? -1]));
   const lists = new Set([...ofRank.values()].map(numbersText));
   const [list = ""] = lists;
-  return ` rank:${numbersText(own.flatMap(numbersOf))}${lists.size === 1 && threads.every((thread) => thread >= 0) ? ` thread:${list}` : ""}`;
+  const isEach = lists.size === 1 && [...ofRank.values()].flat().every((thread) => thread >= 0);
+  return ` rank:${numbersText([...ofRank.keys()].flatMap(numbersOf))}${isEach ? ` thread:${list}` : ""}`;
 }
 
 /** The brush that a search was made of, or null. */

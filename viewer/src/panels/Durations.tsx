@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import { question } from "../api";
 import type { DurationsAnswer } from "../answers";
 import { duration } from "../axis";
-import { brushOf, classesOf, linesOf, queryOf } from "../brush";
+import { beyondLines, brushOf, classesOf, linesOf, queryOf } from "../brush";
 import { found } from "../finding";
 import { change, layout, rested, serverMeta, subject } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -61,7 +61,8 @@ function Histogram({ of }: { of: DurationsAnswer }) {
   const bars = of.count.length;
   const most = Math.max(...of.count, 1);
   const { y0, y1 } = subjectValues();
-  const lines = layout.value && typeof y0 === "number" && typeof y1 === "number" ? linesOf(layout.value, y0, y1) : "";
+  const [lines, beyond] = layout.value && typeof y0 === "number" && typeof y1 === "number"
+    ? [linesOf(layout.value, y0, y1), beyondLines(layout.value, y0, y1)] : ["", ""];
   const select = (first: number, last: number) => {
     const [from, to] = [of.from[first] ?? 0, of.from[last + 1] ?? 0];
     change({ query: queryOf({ name, from, to }, of.is_whole && of.until >= of.t1 ? null : { t0: of.t0, t1: of.until }, lines) });
@@ -113,6 +114,7 @@ function Histogram({ of }: { of: DurationsAnswer }) {
         {chosen ? (
           <>
             <b>{count(sum(chosen[0], chosen[1]))}</b>
+            {own && beyond !== "" ? <span class="faint" title="A search cannot name just these timelines">marked and listed: those {beyond}</span> : null}
             {own ? <button type="button" class="link" onClick={() => change({ panel: "hits" })}>list{found.value ? "" : " …"}</button> : null}
             {own ? <button type="button" aria-label="No durations selected" title="No durations selected" onClick={() => change({ query: "" })}>×</button> : null}
           </>

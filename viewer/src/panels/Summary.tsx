@@ -30,7 +30,7 @@ export function Summary() {
           <p>
             {count(value.ranks)} {value.ranks === 1 ? "rank" : "ranks"}
             {value.nodes > 0 ? ` on ${count(value.nodes)} ${value.nodes === 1 ? "node" : "nodes"}` : ""}
-            {value.threads > value.ranks ? `, ${count(value.threads)} threads` : ""}, {duration(value.duration)}, {count(value.drawables)} drawables {value.exact ? null : <Exact isExact={false} />}
+            {value.threads > value.ranks ? `, ${count(value.threads)} threads` : ""}, {duration(value.duration)}, {count(value.drawables)} {value.drawables === 1 ? "drawable" : "drawables"} {value.exact ? null : <Exact isExact={false} />}
           </p>
           {value.lost.length > 0 ? <ul class="lost">{value.lost.map((text) => <li>⚠ {short(text, 400)}</li>)}</ul> : null}
           <Where bar={value.bar} />

@@ -41,6 +41,11 @@ export function fullWindow(): Window {
 const names = computed(() => (meta.value?.categories ?? []).map(({ name }) => name));
 const version = computed(() => `${meta.value?.index.state === "ready"} ${waits.value?.state === "known"}`);
 
+/** Which timeline it is, whatever call depths of it are asked for. */
+function withoutDepth(timelines: string): string {
+  return timelines.replace(/;depth:\d+$/, "");
+}
+
 export const inFull: Lower = {
   extent: fullExtent,
   window: fullWindow,
@@ -55,6 +60,7 @@ export const inFull: Lower = {
       range: range && { ...range, y0: 0, y1: fullRows.value },
     };
   },
+  isOf: (want) => want.trace === view.peek().trace && withoutDepth(want.timelines) === withoutDepth(fullSpec.peek()),
   arrived: ({ frame, want }) => {
     if (want.timelines !== fullSpec.peek()) return;
     titles.value = titlesOf(frame, (meta.peek()?.categories ?? []).map((kind) => kind.class));

@@ -29,6 +29,8 @@ export interface Lower {
   version(): unknown;
   /** The picture to ask for, null where there is none yet. */
   want(extent: Extent, window: Window, where: Positions): Want | null;
+  /** Whether a picture is of the timelines that stand beside it: one of other timelines, which was drawn before, would be taken for these. */
+  isOf(want: Want): boolean;
   /** Looks at a picture that has come. */
   arrived(picture: Picture): void;
 }
@@ -110,7 +112,8 @@ export class LowerStage {
     this.frame = 0;
     const [all, shown] = [this.of.extent(), this.of.window()];
     if (all.width < 1 || all.height < 1) return;
-    const main = this.pictures.shown.get("main");
+    const last = this.pictures.shown.get("main");
+    const main = last && this.of.isOf(last.want) ? last : undefined;
     const look = this.of.palette();
     const list = main ? [...this.pictures.backdrop(groupOf(main.want)).filter((picture) => picture !== main), main] : [];
     this.scene.drawPictures(list, this.pictures, shown, all, look, this.where, !isMoving.peek());

@@ -105,6 +105,7 @@ export function otherTrace(trace: number): Lower {
     names: () => otherNames.value,
     marks: () => ({ pointer: below(pointerTime.value), scale: scaleBelow.value, range: otherRange() }),
     version: () => otherKnown.value,
+    isOf: (want) => want.timelines === (otherTimelines.peek()?.spec ?? ""),
     arrived: () => undefined,
     want: (all, shown, where) => {
       if (!otherMeta.peek()) return null;

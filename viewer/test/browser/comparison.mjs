@@ -50,6 +50,28 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     await page.close();
   });
 
+  test("until the picture of other timelines has come, none stands beside their names", async () => {
+    const page = await Page.open(chrome, twoAddress, "theme=light&arrows=none&t=0.02~0.03");
+    await drawn(page);
+    assert.ok((await busy(page, "other", 2, 20)).includes(true));
+    let release;
+    const held = new Promise((done) => (release = done));
+    await page.own.route(/\/t\/1\/picture\?/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.look("theme=light&arrows=none&t=0.02~0.03&timelines=only:2");
+    await page.own.waitForFunction(() => document.querySelectorAll(".lower .labels-field .label").length === 1);
+    await page.settled();
+    await page.own.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    // Nothing of rank 0, which had the first timeline before.
+    assert.deepEqual(await busy(page, "other", 0, 20), Array.from({ length: 20 }, () => false));
+    release();
+    await drawn(page);
+    assert.ok((await busy(page, "other", 0, 20)).includes(true));
+    await page.close();
+  });
+
   test("both traces are drawn in the same way: shares in high timelines, not in low ones", async () => {
     for (const [height, wanted] of [[40, "stack"], [12, "dominant"]]) {
       const page = await Page.open(chrome, twoAddress, "with=1&height=20");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brushOf, classesOf, durationText, linesOf, queryOf } from "../../src/brush";
+import { beyondLines, brushOf, classesOf, durationText, linesOf, queryOf } from "../../src/brush";
 
 test("a duration is written so that it is read as the same number", () => {
   for (const [seconds, text] of [[1.25 / 1e6, "1.25us"], [125 / 1e6, "125us"], [1.6 / 1e3, "1.6ms"], [20, "20s"], [1e-9, "1ns"], [0, "0"], [2 ** -20, String(2 ** -20)]] as const) {
@@ -28,6 +28,27 @@ test("timelines are searched for by their ranks, and by their threads if all hav
   assert.equal(two([0, 1, 0, 1]), " rank:4,7 thread:0,1");
   assert.equal(two([0, 1, 0, 2]), " rank:4,7");
   assert.equal(of(["0", "1", "", "2"], [0, 0, 0, 0]), "");
+});
+
+test("where a search finds more than what is on the timelines, that is told", () => {
+  // The lines of a trace with two threads of each rank, and those that a search with these conditions takes, as its language says.
+  const taken = (query: string, lines: [rank: number, thread: number][]) => {
+    const ranges = (key: string) => new RegExp(` ${key}:(\\S+)`).exec(query)?.[1]?.split(",").map((range) => range.split("-").map(Number));
+    const fits = (key: string, number: number) => ranges(key)?.some(([from = -1, to = from]) => from <= number && number <= to) ?? true;
+    return lines.filter(([rank, thread]) => fits("rank", rank) && fits("thread", thread)).length;
+  };
+  const all: [number, number][] = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]];
+  const timelines = { ranks: all.map(([rank]) => String(rank)), thread: all.map(([, thread]) => thread), open: all.map(() => false) };
+  for (let y0 = 0; y0 < all.length; y0++) {
+    for (let y1 = y0 + 1; y1 <= all.length; y1++) {
+      assert.equal(beyondLines(timelines, y0, y1) === "", taken(linesOf(timelines, y0, y1), all) === y1 - y0, `${y0}–${y1}`);
+    }
+  }
+  assert.match(beyondLines(timelines, 0, 3), /all threads of these ranks/);
+  const mixed = { ranks: ["0", "1", ""], thread: [-1, 0, 0], open: [false, false, false] };
+  assert.match(beyondLines(mixed, 0, 2), /all threads/);
+  assert.match(beyondLines(mixed, 1, 3), /all timelines/);
+  assert.equal(beyondLines({ ...mixed, thread: [-1, -1, 0] }, 0, 2), "");
 });
 
 test("a brush covers whole classes", () => {
