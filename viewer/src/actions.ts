@@ -371,7 +371,7 @@ export function showPanel(panel: PanelName): void {
 }
 
 /** Opens a panel, or puts it aside if it is open. */
-export function togglePanel(panel: PanelName): void {
+function togglePanel(panel: PanelName): void {
   const isOpen = view.peek().panel === panel && !legendTab.peek();
   change({ panel: isOpen ? SHUT : panel });
 }

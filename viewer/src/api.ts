@@ -109,7 +109,7 @@ export function report(error: unknown): void {
 }
 
 /** Answers by question, the least lately used forgotten first. */
-export class Cache<T> {
+class Cache<T> {
   private readonly kept = new Map<string, T>();
 
   constructor(private readonly most: number) {}

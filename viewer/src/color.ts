@@ -12,7 +12,7 @@ export function mix(a: Rgb, b: Rgb, part: number): Rgb {
 }
 
 /** Relative luminance, 0 to 1. */
-export function luminance(color: Rgb): number {
+function luminance(color: Rgb): number {
   const linear = (shift: number) => {
     const part = ((color >> shift) & 0xff) / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;

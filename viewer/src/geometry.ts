@@ -23,7 +23,7 @@ export interface Extent {
 }
 
 /** Timelines are no higher than this unless that is asked for, however few they are. */
-export const HOME_TIMELINE_HEIGHT = 160;
+const HOME_TIMELINE_HEIGHT = 160;
 
 /** Timelines may be made so high that one fills the page; where some are pinned, that all of these are seen and one below them. */
 export function mostTimelineHeight(extent: Extent): number {
@@ -42,7 +42,7 @@ export function heightWithPinned(pinned: number, timelines: number, height: numb
 }
 
 /** The shortest window: what a double tells apart at the trace's times, but no less than 10 ps. */
-export function leastSpan(extent: Extent): number {
+function leastSpan(extent: Extent): number {
   const largest = Math.max(Math.abs(extent.t0), Math.abs(extent.t1), 1e-9);
   return Math.max(1e-11, largest * 2 ** -44);
 }
@@ -80,7 +80,7 @@ function fittingHeight({ pinned, ...extent }: Extent): number {
 }
 
 /** Timelines are no lower than this height, at which all fit. */
-export function leastTimelineHeight(extent: Extent): number {
+function leastTimelineHeight(extent: Extent): number {
   return Math.min(12, fittingHeight(extent));
 }
 

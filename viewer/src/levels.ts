@@ -5,7 +5,7 @@ import type { Frame } from "./frame";
 /** Call depths that are asked for before it is known how many there are. */
 export const FIRST_DEPTHS = 8;
 /** Call depths at most; what is nested deeper is drawn on the last one. */
-export const MOST_DEPTHS = 64;
+const MOST_DEPTHS = 64;
 
 /** Call depths with something on them, given how many each thread has in the picture; those that are nested on the last one count. */
 export function depthsIn({ states, cells, columns, timelines }: Pick<Frame, "states" | "cells" | "columns" | "timelines">, depths: number): number {

@@ -22,10 +22,10 @@ export interface Shot {
 }
 
 /** Share of the height of a timeline that its outermost states have, and of a state that those inside it have. */
-export const OUTER = 0.9;
-export const NESTED = 0.8;
+const OUTER = 0.9;
+const NESTED = 0.8;
 /** Timelines of at least so many pixels of the page show states, outlines, stacked shares. */
-export const LEAST_STATES = 6;
+const LEAST_STATES = 6;
 export const LEAST_STACK = 24;
 const LEAST_OUTLINE = 5;
 const LEAST_WIDTH = 7;
@@ -37,7 +37,7 @@ const LEAST_COVER = 0.3;
 const LEAST_SPREAD = 48;
 
 /** First pixel of a timeline that is so many timelines below the first. */
-export function timelineTop(timeline: number, timelineHeight: number): number {
+function timelineTop(timeline: number, timelineHeight: number): number {
   return Math.round(timeline * timelineHeight);
 }
 
@@ -216,7 +216,7 @@ function paintStates(frame: Frame, palette: Palette, shot: Shot, target: Uint32A
 }
 
 /** By state, the number of its first wait, or −1. */
-export function firstWaits(waits: FrameWaits, states: number): Int32Array {
+function firstWaits(waits: FrameWaits, states: number): Int32Array {
   const first = new Int32Array(states).fill(-1);
   for (let nth = waits.state.length - 1; nth >= 0; nth--) first[waits.state[nth]!] = nth;
   return first;
@@ -230,7 +230,7 @@ interface WaitsOfState {
 }
 
 /** Positions of the states, those of the least depth first, else in the frame's order. */
-export function byDepth(depth: Uint16Array): Uint32Array {
+function byDepth(depth: Uint16Array): Uint32Array {
   let deepest = 0;
   for (const value of depth) if (value > deepest) deepest = value;
   const begin = new Uint32Array(deepest + 2);

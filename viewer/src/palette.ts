@@ -60,7 +60,7 @@ export interface KindLook {
 }
 
 /** Patterns: where `patterned(n, x, y)` is true the pixel is drawn towards the ink. HATCH is left to the waiting part of calls. */
-export const PLAIN = 0;
+const PLAIN = 0;
 export const HATCH = 1;
 const PATTERNS = 6;
 /** Contrast of the hatch to the area that it lies on. */
@@ -203,7 +203,7 @@ export function waitingColor({ name, theme }: Palette): Rgb {
 }
 
 /** The colour of a class as a whole. */
-export function classColor(name: string, theme: Theme, isGrey = false): Rgb {
+function classColor(name: string, theme: Theme, isGrey = false): Rgb {
   if (isGrey) {
     const order = Object.keys(CLASS_COLORS).indexOf(name);
     const greyed = greys(theme);

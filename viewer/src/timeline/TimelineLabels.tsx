@@ -193,7 +193,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
 }
 
 /** Whether a timeline is the main one of a rank, or all of a rank, whose shares are told: other threads and asynchronous I/O beside them have none. */
-export function isMain(timelines: Pick<TimelinesAnswer, "thread">, timeline: number): boolean {
+function isMain(timelines: Pick<TimelinesAnswer, "thread">, timeline: number): boolean {
   return (timelines.thread[timeline] ?? -1) <= 0;
 }
 
