@@ -13,7 +13,7 @@ use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
 use crate::base::window::holds;
 use crate::index::{DURATION_CLASSES, MessageTotals, TraceTotals, duration_from, size_from};
-use crate::statistics::counting::{StatisticsScope, WindowStatistics};
+use crate::statistics::counting::{CountedArrows, StatisticsScope, WindowStatistics};
 use crate::statistics::from_totals::of_totals;
 use crate::statistics::gather::gather;
 use crate::timelines::layout::TimelineLayout;
@@ -116,11 +116,13 @@ impl Viewer<'_> {
         index.and_then(|index| index.totals())
     }
 
-    /// Counts what a question is about: window, timelines, hidden kinds. What is known of everything is taken from these totals.
+    /// Counts what a question is about: window, timelines, hidden kinds; of arrows those of the pair that it names, else `arrows`. What is known of
+    /// everything is taken from these totals.
     fn gathered(
         &self,
         query: &ApiQuery,
         hidden: &[bool],
+        arrows: CountedArrows,
         totals: Option<&TraceTotals>,
         cancel: Cancel<'_>,
     ) -> Result<(WindowStatistics, usize), ApiError> {
@@ -140,9 +142,9 @@ impl Viewer<'_> {
                 "thread" => Nesting::Thread,
                 _ => return Err(ApiError::bad_request("nesting: expected line or thread")),
             },
-            pair: match query.get("from").is_some() || query.get("to").is_some() {
-                true => Some((query.number("from", 0)?, query.number("to", 0)?)),
-                false => None,
+            arrows: match query.get("from").is_some() || query.get("to").is_some() {
+                true => CountedArrows::Pair(query.number("from", 0)?, query.number("to", 0)?),
+                false => arrows,
             },
         };
         let timelines = layout.timelines.len();
@@ -185,7 +187,8 @@ impl Viewer<'_> {
         cancel: Cancel<'_>,
     ) -> Result<StatisticsAnswer, ApiError> {
         let hidden = self.hidden(query)?;
-        let (gathered, timelines) = self.gathered(query, &hidden, self.totals(), cancel)?;
+        let (gathered, timelines) =
+            self.gathered(query, &hidden, CountedArrows::From, self.totals(), cancel)?;
         let trace = self.trace();
         let found = &gathered.found;
         let is_shown =
@@ -315,7 +318,7 @@ impl Viewer<'_> {
                 return Ok(pairs);
             }
         }
-        let (gathered, _) = self.gathered(query, &hidden, None, cancel)?;
+        let (gathered, _) = self.gathered(query, &hidden, CountedArrows::From, None, cancel)?;
         let pairs = gathered.found.messages.by_pair.iter();
         let pairs = pairs
             .filter(|pair| pair.from >= 0 && pair.to >= 0)
@@ -373,17 +376,28 @@ impl Viewer<'_> {
                 kinds.map(|other| other != kind).collect()
             }
         };
+        // Messages are those of the matrix: between the timelines that are asked about.
+        let arrows = match wanted {
+            None => CountedArrows::Between,
+            Some(_) => CountedArrows::From,
+        };
         let is_plain = ["from", "to", "y0", "y1", "kind"]
             .iter()
             .all(|name| query.text(name).is_empty());
-        if let Some(totals) = self.totals_of_messages(query, &hidden)?
-            && is_plain
+        let is_of_all = || -> Result<bool, ApiError> {
+            let layout = self.layout(query, cancel)?;
+            let mut lines = 0..self.trace().lines().len() as u32;
+            Ok(lines.all(|line| layout.timeline(line).is_some()))
+        };
+        if is_plain
+            && let Some(totals) = self.totals_of_messages(query, &hidden)?
+            && is_of_all()?
         {
             let kinds = self.trace().kinds();
             let is_arrow = |kind: usize| kinds[kind].category.topology == Topology::Arrow;
             return Answer::json(&sizes_of_totals(totals, is_arrow), true);
         }
-        let (gathered, _) = self.gathered(query, &hidden, None, cancel)?;
+        let (gathered, _) = self.gathered(query, &hidden, arrows, None, cancel)?;
         let mut lengths = [0_u64; 64];
         for of_kind in &gathered.lengths {
             let pairs = lengths.iter_mut().zip(of_kind);

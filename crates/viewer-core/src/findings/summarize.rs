@@ -13,7 +13,9 @@ use super::pass::DrawablePass;
 use super::places::TracePlaces;
 use super::summary::{PhaseMoments, TimeShare, TraceFinding, TraceSummary};
 use crate::base::error::ApiError;
-use crate::statistics::counting::{DrawableObserver, StatisticsScope, WindowStatistics};
+use crate::statistics::counting::{
+    CountedArrows, DrawableObserver, StatisticsScope, WindowStatistics,
+};
 use crate::statistics::estimate::estimate;
 use crate::statistics::gather::gather_all;
 use crate::timelines::tree::LabelTree;
@@ -57,7 +59,7 @@ pub(crate) fn summarize(
         hidden: &hidden,
         // A thread does one thing at a time, whatever communicator it is about.
         nesting: Nesting::Thread,
-        pair: None,
+        arrows: CountedArrows::From,
     };
     let definitions = trace.definitions();
     let (gathered, found) = match exact {

@@ -16,8 +16,19 @@ pub struct StatisticsScope<'w> {
     pub hidden: &'w [bool],
     /// Whether states nest within a line or within a thread.
     pub nesting: Nesting,
-    /// Timelines from and to which arrows count, if not all do.
-    pub pair: Option<(u32, u32)>,
+    /// Arrows that count, by the timelines of their ends.
+    pub arrows: CountedArrows,
+}
+
+/// Arrows that count, by the timelines of their ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedArrows {
+    /// Those that begin on a timeline that counts.
+    From,
+    /// Those that begin and end on timelines that count.
+    Between,
+    /// Those from one timeline to another.
+    Pair(u32, u32),
 }
 
 /// Statistics of a window.
@@ -72,13 +83,18 @@ pub(super) fn timelines_of(trace: &OpenTrace<'_>, scope: &StatisticsScope<'_>) -
         .collect()
 }
 
-/// Whether an arrow is one of those between two timelines, if only these are wanted.
-pub(super) fn is_of_pair(
+/// Whether an arrow with ends on these timelines is one of those that count. States and events always are.
+pub(super) fn is_counted_arrow(
     topology: Topology,
     timelines: [Option<u32>; 2],
-    pair: Option<(u32, u32)>,
+    arrows: CountedArrows,
 ) -> bool {
-    topology != Topology::Arrow || pair.is_none_or(|(from, to)| timelines == [Some(from), Some(to)])
+    let is_counted = match arrows {
+        CountedArrows::From => timelines[0].is_some(),
+        CountedArrows::Between => timelines.iter().all(Option::is_some),
+        CountedArrows::Pair(from, to) => timelines == [Some(from), Some(to)],
+    };
+    topology != Topology::Arrow || is_counted
 }
 
 pub(super) struct StatisticsBuilder {

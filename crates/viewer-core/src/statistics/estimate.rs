@@ -11,7 +11,7 @@ use trace_formats::slog2::{
 };
 
 use super::counting::{
-    StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair, timelines_of,
+    StatisticsBuilder, StatisticsScope, WindowStatistics, is_counted_arrow, timelines_of,
 };
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
@@ -207,10 +207,10 @@ impl StatisticsEstimate<'_, '_> {
             return;
         }
         let timeline_to = self.timeline_of[item.to_line as usize];
-        if !is_of_pair(
+        if !is_counted_arrow(
             item.topology,
             [Some(timeline), timeline_to],
-            self.scope.pair,
+            self.scope.arrows,
         ) {
             return;
         }

@@ -7,7 +7,7 @@ use analysis::stats::{
 use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
 
-use super::counting::{StatisticsScope, WindowStatistics};
+use super::counting::{CountedArrows, StatisticsScope, WindowStatistics};
 use crate::base::window::holds;
 use crate::index::{DurationSum, TraceTotals};
 use crate::trace::OpenTrace;
@@ -24,7 +24,7 @@ pub(crate) fn of_totals(
     let all = trace.reader().root()?.bounds;
     let is_all = holds(window, all);
     let is_plain = scope.nesting == Nesting::Line
-        && scope.pair.is_none()
+        && scope.arrows == CountedArrows::From
         && !scope.hidden.contains(&true)
         && totals.placeless == 0
         && totals.out_of_order == 0;

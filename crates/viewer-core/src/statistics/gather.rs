@@ -4,7 +4,7 @@
 use trace_formats::slog2::Vertex;
 
 use super::counting::{
-    DrawableObserver, StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair,
+    DrawableObserver, StatisticsBuilder, StatisticsScope, WindowStatistics, is_counted_arrow,
     timelines_of,
 };
 use super::estimate::estimate;
@@ -91,7 +91,8 @@ pub fn gather_all(
             let timelines = ends.map(|line| line.and_then(|line| timeline_of[line as usize]));
             let kind = trace.kind_or_undefined(drawable.category, drawable.topology);
             let is_hidden = kind.is_some_and(|kind| scope.hidden[kind as usize]);
-            let is_wanted = !is_hidden && is_of_pair(drawable.topology, timelines, scope.pair);
+            let is_wanted =
+                !is_hidden && is_counted_arrow(drawable.topology, timelines, scope.arrows);
             if let (Some(timeline), true) = (timelines[0], is_wanted) {
                 builder.put(trace, drawable, kind, timeline, budget.window);
             }

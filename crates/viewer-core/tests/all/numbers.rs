@@ -128,6 +128,15 @@ fn rows_pairs_and_sizes_are_those_that_were_made() {
     let sizes = ask(&viewer, "sizes?t0=0&t1=200");
     let classes = [[0, 100, 0], [64, 100, 10_000]].map(|class| Value::from(class.to_vec()));
     assert_eq!(sizes["messages"], Value::from(classes.to_vec()));
+    // Sizes and times are of the messages in the matrix: of two timelines only those from 1 to 2, not those from 2 to 3.
+    for part in ["y0=1&y1=3", "timelines=only:1-2"] {
+        let sizes = ask(&viewer, &format!("sizes?t0=0&t1=200&{part}"));
+        let of_both = vec![Value::from(vec![64, 50, 5000])];
+        assert_eq!(sizes["messages"], Value::from(of_both), "{part}");
+        let times = sizes["durations"].as_array().unwrap().iter();
+        let times: u64 = times.map(|class| class[1].as_u64().unwrap()).sum();
+        assert_eq!((times, &sizes["all"]), (50, &50.into()), "{part}");
+    }
     let sizes = ask(&viewer, "sizes?t0=0&t1=200&from=1&to=2");
     let of_pair = vec![Value::from(vec![64, 50, 5000])];
     assert_eq!(sizes["messages"], Value::from(of_pair));
@@ -369,6 +378,11 @@ fn messages_are_all_there_or_said_to_be_a_part() {
         assert_eq!(found[key], exact[key], "{key}");
     }
     assert_eq!(found["durations"][0][1], 200);
+    // The index has sizes of all timelines together only: not those of some.
+    let some = ask(&viewer, "sizes?timelines=only:1-2");
+    let counted = some["messages"].as_array().unwrap().iter();
+    let counted: u64 = counted.map(|class| class[1].as_u64().unwrap()).sum();
+    assert!(some["exact"] == false && counted <= 50, "{some}");
     // Without messages there are none, and that is exact.
     let stats = ask(&viewer, "stats");
     let mut kinds = stats["categories"].as_array().unwrap().iter();
