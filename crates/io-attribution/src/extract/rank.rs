@@ -202,7 +202,7 @@ impl<'a> RankContext<'a> {
                 definition => self.define(definition, thread, ns, out),
             }
         }
-        let mut named = None;
+        let (mut named, mut freed) = (None, None);
         match plan.map(|p| (p, p.role)) {
             Some((plan, CallRole::Access { io, file })) => {
                 let raw = plan.handle(call.payload, file);
@@ -241,6 +241,10 @@ impl<'a> RankContext<'a> {
                 }
             }
             Some((plan, CallRole::File(what))) => named = plan.handle(call.payload, what.file()),
+            Some((plan, CallRole::FreeComm { comm })) => {
+                let handle = plan.handle(call.payload, comm);
+                freed = handle.and_then(|handle| Some((handle, self.comms.lookup(handle)?)));
+            }
             _ => {}
         }
         let handle = named.and_then(|raw| self.handles.get(raw));
@@ -261,6 +265,7 @@ impl<'a> RankContext<'a> {
         };
         self.operations.begin(thread, Some(beginning));
         walk.pending = in_call;
+        walk.frees = freed;
     }
 
     fn operation(
@@ -295,6 +300,7 @@ impl<'a> RankContext<'a> {
         for file in std::mem::take(&mut walk.files) {
             self.operations.file(thread, file, ns, out);
         }
+        let freed = walk.frees.take();
         let ended = self.operations.end(thread, ns, out);
         if let (Some(inside), 1..) = (ended, walk.inside) {
             out.put(ns, thread, AttributionEventKind::Returned(inside));
@@ -302,6 +308,9 @@ impl<'a> RankContext<'a> {
         let Some(call) = walk.call() else { return };
         if let Some(plan) = self.plan(&call) {
             self.end(thread, plan, &call, &mut pending, ns, out);
+        }
+        if let (Some((handle, id)), 0) = (freed, call.code) {
+            self.comms.release(handle, id);
         }
         for pending in pending.drain(..) {
             match pending {
@@ -410,12 +419,6 @@ impl<'a> RankContext<'a> {
             {
                 if let Some(handle) = plan.handle(payload, request) {
                     self.requests.forget(handle, by);
-                }
-            }
-            CallRole::FreeComm { comm } => {
-                let handle = plan.handle(payload, comm);
-                if let Some((handle, id)) = handle.and_then(|h| Some((h, self.comms.lookup(h)?))) {
-                    self.comms.release(handle, id);
                 }
             }
             _ => {}

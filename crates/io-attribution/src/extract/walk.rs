@@ -85,6 +85,9 @@ pub(super) struct ThreadWalk<'a> {
     begun: bool,
     /// Operations seen in the call.
     pub inside: u64,
+    /// The communicator that the running call frees, and its handle, as it was when the call began: the library may give the handle to another thread
+    /// before the call returns.
+    pub frees: Option<(u64, CommId)>,
     key: u64,
 }
 
@@ -114,6 +117,7 @@ impl<'a> ThreadWalk<'a> {
             state: CallAhead::End,
             begun: false,
             inside: 0,
+            frees: None,
             key: 0,
         }
     }

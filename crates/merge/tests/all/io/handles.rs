@@ -1,7 +1,9 @@
 //! Several handles of one file, each with collective accesses of its own.
 
 use crate::io::ranks::*;
-use blockfile::define::{self, Definition, FileView};
+use blockfile::define::{
+    self, CommCreation, CommDefinition, CommDefinitionKind, Definition, FileView,
+};
 use blockfile::operation as op;
 use std::collections::BTreeSet;
 
@@ -99,4 +101,46 @@ fn files_are_not_mixed_up_where_ranks_lack_records_of_opens() {
         let of_call = of_call.expect("a file with that number");
         assert!(of_call.name.ends_with(name), "{of_call:?}");
     }
+}
+
+/// The library gives the handle of a communicator to another thread before the call that frees it has returned. The file that is opened on the new
+/// communicator is one that both ranks have opened together.
+#[test]
+fn a_file_is_opened_on_a_communicator_whose_handle_another_thread_freed() {
+    let mut calls = Vec::new();
+    let ranks = [0, 1].map(|r| {
+        let mut rank = Rank::new(r, 2);
+        let define = |b: &mut Blocks, time: u32, handle| {
+            let definition = Definition::Comm(CommDefinition {
+                handle,
+                parent: WORLD,
+                kind: CommDefinitionKind::Intra,
+                origin: CommCreation::Parent,
+                rank: r,
+                members: vec![0, 1],
+                remote: Vec::new(),
+            });
+            b.record(definition.number(), time, 0, &definition.encode());
+        };
+        let (freed, made) = if r == 0 { (600, 600) } else { (600, 601) };
+        define(&mut rank.b, 1090, freed);
+        let dup = |handle| [V::H(WORLD), V::H(handle)];
+        call_at(&mut rank.b, 1000, 1100, "MPI_Comm_dup", &dup(freed));
+        call_at(&mut rank.b, 3000, 5000, "MPI_Comm_free", &[V::H(freed)]);
+        rank.b.threads.push(Vec::new());
+        rank.b.thread = 1;
+        define(&mut rank.b, 3990, made);
+        call_at(&mut rank.b, 2500, 4000, "MPI_Comm_dup", &dup(made));
+        rank.b.now = 6000;
+        rank.open_on(made, FH, 7, 99, "data");
+        rank.transfer(10, op::PWRITE, 7, 10 * i64::from(r), 10);
+        calls.push(rank.access_at("MPI_File_write_at_all", FH, 10 * i64::from(r), 10));
+        rank
+    });
+    let found = Found::of(&ranks);
+    let numbers: Vec<_> = calls
+        .iter()
+        .map(|call| found.calls[call].sequence)
+        .collect();
+    assert_eq!(numbers, [Some(0); 2]);
 }
