@@ -123,6 +123,9 @@ impl ProcessWalk<'_> {
                         .insert(handle, operation, RequestUse::Persistent, by);
                 }
             }
+            CallRole::Look(completion) => {
+                completion.each(plan, call, |done| self.look(by, done));
+            }
             CallRole::FreeRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
                     self.requests.free(handle, by);
@@ -264,6 +267,7 @@ impl ProcessWalk<'_> {
         let Some(operation) = self.requests.start(handle, by, |operation| {
             operation.number = self.numbers.make();
             operation.start.starts += 1;
+            operation.is_received = false;
             if let Some(recv) = operation.recv.filter(|recv| recv.source != self.proc_null) {
                 let wanted = recv.wanted();
                 operation.posted = self.posted.post(operation.comm, wanted, operation.start);
@@ -289,6 +293,25 @@ impl ProcessWalk<'_> {
         }
     }
 
+    /// A call has told that an operation is complete, and has left its request as it was. A receive ends there, as the program may free the request next
+    /// and never complete it.
+    fn look(&mut self, by: RequestCall, done: Completed) {
+        let Some(status) = done.status else { return };
+        if !self.requests.is_active(done.request, by) {
+            return;
+        }
+        let operation = self.requests.get(done.request, by);
+        let Some(operation) = operation.filter(|operation| !operation.is_received) else {
+            return;
+        };
+        if let Some(incoming) = operation.recv {
+            let set = |operation: &mut RequestMessages| operation.is_received = true;
+            self.requests.change(done.request, by, set);
+            let posted = (operation.comm, Some(operation.posted));
+            self.receive(posted, by.thread, incoming, Some(status));
+        }
+    }
+
     /// An operation was completed.
     fn complete(&mut self, by: RequestCall, done: Completed) {
         let Some(operation) = self.requests.complete(done.request, by) else {
@@ -304,6 +327,7 @@ impl ProcessWalk<'_> {
         }
         let is_cut_short = |status: MpiStatus| Some(i64::from(status.error)) == self.truncate_error;
         let has_received = done.worked || done.status.is_some_and(is_cut_short);
+        let has_received = has_received && !operation.is_received;
         if let (Some(incoming), true) = (operation.recv, has_received) {
             let posted = (operation.comm, Some(operation.posted));
             self.receive(posted, by.thread, incoming, done.status);

@@ -51,6 +51,8 @@ pub(super) struct RequestMessages {
     pub start: RequestStart,
     /// Number of its receive in the order in which the process posts receives; 0 is none.
     pub posted: u64,
+    /// Whether a call has told that the receive is complete, while the request stands for it still.
+    pub is_received: bool,
 }
 
 impl RequestMessages {
@@ -64,6 +66,7 @@ impl RequestMessages {
             recv: None,
             start: RequestStart::default(),
             posted: 0,
+            is_received: false,
         }
     }
 }

@@ -63,6 +63,8 @@ pub enum CallRole {
     },
     /// Waits for or tests requests.
     Complete(Completion),
+    /// Tells whether operations are complete, and leaves their requests as they are: MPI_Request_get_status and its like.
+    Look(Completion),
     /// MPI_Request_free.
     FreeRequest {
         /// The request.
@@ -418,8 +420,9 @@ fn role(function: &Function, request: Option<ParameterIndex>) -> Option<CallRole
         | Class::CollectiveInit
         | Class::NeighborInit => CallRole::Init { request: request? },
         Class::Start => CallRole::Start { requests: request? },
-        // These only look.
-        Class::Test if function.name.starts_with("MPI_Request_get_status") => CallRole::Plain,
+        Class::Test if function.name.starts_with("MPI_Request_get_status") => {
+            CallRole::Look(Completion::new(function)?)
+        }
         Class::Complete | Class::Test => CallRole::Complete(Completion::new(function)?),
         Class::Probe => match created(function, Kind::Message) {
             Some(message) => CallRole::Match {
@@ -484,7 +487,10 @@ mod tests {
         let plan = |name: &str| &plans[table.get(name).unwrap().id];
         let completes = |name: &str| matches!(plan(name).role, CallRole::Complete(_));
         assert!(completes("MPI_Wait") && completes("MPI_Testsome"));
-        assert!(!completes("MPI_Request_get_status_all"));
+        for which in ["", "_all", "_any", "_some"] {
+            let name = format!("MPI_Request_get_status{which}");
+            assert!(matches!(plan(&name).role, CallRole::Look(_)));
+        }
         let swap = plan("MPI_Sendrecv_replace");
         let (send, recv) = (swap.send.unwrap(), swap.recv.unwrap());
         assert_eq!((send.count, send.dest, send.tag), (1, 3, 4));

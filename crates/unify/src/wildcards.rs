@@ -7,6 +7,7 @@ use super::completion::request_call;
 use super::plan::{CallRole, FunctionPlan};
 use super::timeline::each_call;
 use blockfile::args::Array;
+use blockfile::encode::MpiStatus;
 use blockfile::file::BlockFile;
 use blockfile::record::Record as Call;
 use trace_model::hash::Map;
@@ -49,15 +50,46 @@ struct PostedReceive {
     has_wildcard: bool,
 }
 
+/// The receives of a process in the order in which they were posted.
+#[derive(Debug, Default)]
+struct PostingOrder {
+    /// Number of the receive that was posted last.
+    posted: u64,
+    /// Number of the one that was posted last of those that are complete.
+    latest: u64,
+    /// What receives with wildcards got that were completed behind one that was posted later.
+    got: Map<RequestStart, ReceivedMessage>,
+}
+
+impl PostingOrder {
+    /// A receive is posted. Gives its number, from 1.
+    fn post(&mut self) -> u64 {
+        self.posted += 1;
+        self.posted
+    }
+
+    /// A receive is complete.
+    fn complete(&mut self, receive: PostedReceive, status: Option<MpiStatus>) {
+        if receive.has_wildcard
+            && self.latest > receive.number
+            && self.got.len() < MAX_MESSAGES
+            && let Some(status) = status.filter(|status| !status.cancelled)
+        {
+            let (source, tag) = (status.source.into(), status.tag.into());
+            let message = ReceivedMessage { source, tag };
+            self.got.insert(receive.start, message);
+        }
+        self.latest = self.latest.max(receive.number);
+    }
+}
+
 /// The messages of receives with wildcards that were completed behind a receive that was posted later.
 pub fn wildcard_messages(
     file: &BlockFile<'_>,
     plans: &[FunctionPlan<'_>],
 ) -> Map<RequestStart, ReceivedMessage> {
-    let mut got = Map::default();
     let mut receives: OutstandingRequests<PostedReceive> = OutstandingRequests::default();
-    // Receives that were posted, and the one of those completed that was posted last.
-    let (mut posted, mut latest) = (0, 0);
+    let mut all = PostingOrder::default();
     each_call(file, plans, |plan, call, thread| {
         let by = request_call(call, thread);
         match plan.role {
@@ -65,21 +97,20 @@ pub fn wildcard_messages(
                 let Some(receive) = receives.complete(done.request, by) else {
                     return;
                 };
-                if receive.has_wildcard
-                    && latest > receive.number
-                    && got.len() < MAX_MESSAGES
-                    && let Some(status) = done.status.filter(|status| !status.cancelled)
-                {
-                    let (source, tag) = (status.source.into(), status.tag.into());
-                    got.insert(receive.start, ReceivedMessage { source, tag });
+                all.complete(receive, done.status);
+            }),
+            CallRole::Look(completion) if call.code == 0 => completion.each(plan, call, |done| {
+                if !receives.is_active(done.request, by) {
+                    return;
                 }
-                latest = latest.max(receive.number);
+                if let Some(receive) = receives.get(done.request, by) {
+                    all.complete(receive, done.status);
+                }
             }),
             _ if call.code != 0 && !plan.is_cut_short(call) => {}
             CallRole::Blocking if plan.recv.is_none() => {}
             CallRole::Blocking | CallRole::Match { .. } => {
-                posted += 1;
-                latest = posted;
+                all.latest = all.post();
             }
             CallRole::Start { requests } => {
                 let handle = plan.handle(call.payload, requests);
@@ -91,8 +122,7 @@ pub fn wildcard_messages(
                 let handles = array.flat_map(Array::ints).map(|handle| handle as u64);
                 for handle in handle.into_iter().chain(handles) {
                     receives.start(handle, by, |receive| {
-                        posted += 1;
-                        receive.number = posted;
+                        receive.number = all.post();
                         receive.start.starts += 1;
                     });
                 }
@@ -112,8 +142,7 @@ pub fn wildcard_messages(
                 let request_use = match plan.role {
                     CallRole::Init { .. } => RequestUse::Persistent,
                     _ => {
-                        posted += 1;
-                        receive.number = posted;
+                        receive.number = all.post();
                         RequestUse::Own
                     }
                 };
@@ -132,7 +161,7 @@ pub fn wildcard_messages(
             _ => {}
         }
     });
-    got
+    all.got
 }
 
 /// Whether the call posts a receive that leaves source or tag open.

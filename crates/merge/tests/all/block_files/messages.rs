@@ -168,6 +168,71 @@ fn requests_are_followed_to_every_kind_of_completion() {
     assert_eq!(found, expected);
 }
 
+/// A program learns by MPI_Request_get_status that receives are complete, and frees their requests or waits for them: each message is drawn once, to the
+/// call that told.
+#[test]
+fn receives_that_are_looked_at_and_freed_are_drawn() {
+    let merged = pair(|b, r| {
+        if r == 0 {
+            for tag in 0..7 {
+                b.call("MPI_Send", &to(1, tag, 2));
+            }
+            return;
+        }
+        for (handle, tag) in (50..).zip(0..6) {
+            b.call("MPI_Irecv", &to_with(-2, tag, 100, handle));
+        }
+        let got: Vec<_> = (0..7).map(|tag| status(0, tag, 8)).collect();
+        let look = "MPI_Request_get_status";
+        b.call(look, &[H(50), I(0), S(None)]);
+        for _ in 0..2 {
+            b.call(look, &[H(50), I(1), S(Some(got[0]))]);
+        }
+        b.call("MPI_Request_free", &[H(50)]);
+        b.call(
+            &format!("{look}_any"),
+            &[I(2), handles(&[51, 52]), I(1), I(1), S(Some(got[2]))],
+        );
+        b.call("MPI_Request_free", &[H(52)]);
+        b.call(
+            &format!("{look}_some"),
+            &[
+                I(2),
+                handles(&[51, 53]),
+                I(1),
+                ints(&[1]),
+                statuses(&[got[3]]),
+            ],
+        );
+        b.call("MPI_Wait", &[H(53), S(Some(got[3]))]);
+        let both = [handles(&[54, 55]), I(1), statuses(&[got[4], got[5]])];
+        b.call(&format!("{look}_all"), &[&[I(2)], &both[..]].concat());
+        b.call("MPI_Request_free", &[H(54)]);
+        b.call("MPI_Request_free", &[H(55)]);
+        // Nobody has learned what became of this one.
+        b.call("MPI_Request_free", &[H(51)]);
+        // A persistent request is not active before its start, and receives at each.
+        b.call("MPI_Recv_init", &to_with(0, 6, 100, 60));
+        let nothing = S(Some(status(-2, -1, 0)));
+        b.call(look, &[H(60), I(1), nothing]);
+        b.call("MPI_Start", &[H(60)]);
+        b.call(look, &[H(60), I(1), S(Some(got[6]))]);
+        b.call("MPI_Wait", &[H(60), S(Some(got[6]))]);
+        b.call("MPI_Request_free", &[H(60)]);
+    });
+    let (arrows, states, conversion) = merged.drawables();
+    assert_eq!(conversion.unmatched_events, 1);
+    let looks = states
+        .iter()
+        .filter(|state| state.0.starts_with("MPI_Request_get_status"));
+    let ends: Vec<_> = looks.map(|look| look.3).collect();
+    assert_eq!(ends.len(), 8);
+    let mut found: Vec<_> = arrows.iter().map(|arrow| (arrow.tag, arrow.to.1)).collect();
+    found.sort_unstable();
+    let expected = [(0, 1), (2, 3), (3, 4), (4, 5), (5, 5), (6, 7)];
+    assert_eq!(found, expected.map(|(tag, look)| (tag, ends[look])));
+}
+
 #[test]
 fn of_a_failed_waitall_only_what_was_completed_counts() {
     let merged = pair(|b, r| {
