@@ -310,7 +310,7 @@ fn own_part(
             true => TextOfRank::default(),
             false => of_rank(on_rank(world, &scan.lost_reasons.join(", "))),
         },
-        functions: scan.functions,
+        functions: scan.defined_functions(table),
         comms: scan.gids(),
         categories,
         counters: scan.counters.clone(),

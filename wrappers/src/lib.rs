@@ -42,7 +42,7 @@ pub use parse::ParseError;
 pub use short::{ShortForm, ShortPlace};
 pub use table::{
     BufferAmount, BufferExtent, COLLECTIVE_ON_OBJECTS, Fortran, Function, Param, PollOutcome,
-    Sentinel, Table,
+    Sentinel, Table, is_called_by_group,
 };
 
 /// The text of the table.

@@ -210,6 +210,14 @@ const WAIT_ON_WINDOW: [&str; 11] = [
     "MPI_Win_flush_local_all",
 ];
 
+/// Whether a function that makes a communicator, of this name, is called by the members of a group, and of a group only.
+pub fn is_called_by_group(name: &str) -> bool {
+    matches!(
+        name,
+        "MPI_Comm_create_group" | "MPI_Comm_create_from_group" | "MPI_Intercomm_create_from_groups"
+    )
+}
+
 /// Names of functions that the ranks of a file or window call together, as far as their class does not tell.
 pub const COLLECTIVE_ON_OBJECTS: [&str; 8] = [
     "MPI_File_set_view",
@@ -282,6 +290,20 @@ impl Function {
         };
         let object = self.first(Kind::File).or_else(|| self.first(Kind::Win));
         object.filter(|_| is_collective)
+    }
+
+    /// Whether all ranks of a communicator must make its calls in the same order: operations, and calls that make persistent ones, communicators, files or
+    /// windows.
+    pub fn is_collective_on_comm(&self) -> bool {
+        match self.class {
+            Class::Collective | Class::Icollective | Class::CollectiveInit => true,
+            Class::Neighbor | Class::Ineighbor | Class::NeighborInit => true,
+            Class::CommCreate => {
+                self.first(Kind::Comm).is_some() && !is_called_by_group(&self.name)
+            }
+            Class::FileOpen | Class::WinCreate => true,
+            _ => false,
+        }
     }
 
     /// Index of the communicator of a collective call, all of whose ranks must make it in the same order: of blocking and nonblocking operations,

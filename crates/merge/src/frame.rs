@@ -4,7 +4,7 @@ use super::calls::ProcessWalk;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::record::{EventDefinition, MergedBody, StateDefinition};
 use blockfile::layout::ended;
-use trace_formats::clog2::annotations::{NO_FINALIZE, not_matched};
+use trace_formats::clog2::annotations::{NO_FINALIZE, left_out, not_matched};
 use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
     Clog2ConstDef, Clog2EventDef, Clog2StateDef, FixedText, Gid, RunOrigin, comm_etype,
@@ -13,6 +13,7 @@ use trace_formats::clog2::{
 use trace_model::hash::Wide;
 use unify::comms::CommId;
 use unify::function_set::FunctionSet;
+use unify::plan::FunctionPlan;
 use unify::schema::Schema;
 
 /// Time of what must stand in front of all other records of a trace, seconds.
@@ -106,6 +107,11 @@ impl ProcessWalk<'_> {
         let unmatched = self.notes.unmatched_endpoints;
         if unmatched > 0 {
             self.text(0, &not_matched(unmatched));
+        }
+        let functions = self.schema.plans.iter().map(FunctionPlan::function);
+        let collectives = self.scan.collectives_left_out(functions);
+        if collectives > 0 {
+            self.text(0, &left_out(collectives));
         }
         if self.settings.open_until_ns.is_some() && self.scan.info.ended != ended::FINALIZED {
             self.text(0, NO_FINALIZE);

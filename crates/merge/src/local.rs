@@ -150,7 +150,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         let scans = || processes.iter().map(|p| &p.scan);
         let ranks = scans().map(Scan::ranks).max().unwrap_or(1);
         for scan in in_join_order(scans(), ranks) {
-            functions.join(&scan.functions);
+            functions.join(&scan.defined_functions(table));
             let mut own = scan.categories.clone();
             own.set_rank(scan.rank().unwrap_or(0));
             categories.join(own);

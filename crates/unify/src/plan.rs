@@ -282,6 +282,11 @@ impl<'t> FunctionPlan<'t> {
         }
     }
 
+    /// The function.
+    pub fn function(&self) -> &'t Function {
+        self.function
+    }
+
     /// Integer argument `i` (after the call).
     #[inline]
     pub fn int(&self, payload: &[u8], i: ParameterIndex) -> Option<i64> {

@@ -14,6 +14,7 @@ use blockfile::record::FIRST_DEFINITION;
 use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
 use std::collections::HashMap;
 use trace_formats::clog2::{Clog2CommKind, Gid};
+use wrappers::{Function, Table};
 
 /// Findings about one process.
 #[derive(Clone, Debug)]
@@ -352,6 +353,22 @@ impl Scan {
     pub fn ignored_functions(&self) -> impl Iterator<Item = u16> {
         let counts = (0..).zip(&self.ignored_of);
         counts.filter_map(|(function, &calls)| (calls > 0).then_some(function))
+    }
+
+    /// Collective calls on communicators that were counted and not recorded. `functions` are those of the table, by number.
+    pub fn collectives_left_out<'f>(&self, functions: impl Iterator<Item = &'f Function>) -> u64 {
+        let counts = functions.zip(&self.ignored_of);
+        let of_collectives = counts.filter(|(function, _)| function.is_collective_on_comm());
+        of_collectives.fold(0, |sum: u64, (_, &calls)| sum.saturating_add(calls))
+    }
+
+    /// The functions that the merged file defines for this process. Annotations are among them where one says what was left out.
+    pub fn defined_functions(&self, table: &Table) -> FunctionSet {
+        let mut functions = self.functions;
+        if self.collectives_left_out(table.functions.iter()) > 0 {
+            functions.insert(define::ANNOTATION);
+        }
+        functions
     }
 
     /// Polls of one function between two that are recorded.

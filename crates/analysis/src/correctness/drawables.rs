@@ -12,7 +12,7 @@ use io_attribution::draw::is_message;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use trace_formats::clog2::annotations::{
-    NO_FINALIZE, annotation_text, is_annotation, not_matched_of, unfinished_of,
+    NO_FINALIZE, annotation_text, is_annotation, left_out_of, not_matched_of, unfinished_of,
 };
 use trace_model::{
     Actor, Category, Definitions, Drawable, InfoValue, NumberMap, Topology, info_values, lane_of,
@@ -67,6 +67,8 @@ pub struct DrawableChecks<'a> {
     has_controls: bool,
     /// Whether the recorder says of messages that their other ends were left out or are not known.
     has_unmatched: bool,
+    /// Ranks of which the recorder says that collective calls were counted only.
+    left_out: BTreeSet<u32>,
     /// Ranks of which the recorder says that they did not come to MPI_Finalize.
     not_finalized: BTreeSet<u32>,
     /// Ranks that called MPI_Abort.
@@ -180,6 +182,7 @@ impl<'a> DrawableChecks<'a> {
             records_init: tells_root,
             has_controls: false,
             has_unmatched: false,
+            left_out: BTreeSet::new(),
             not_finalized: BTreeSet::new(),
             aborted: BTreeSet::new(),
             ranks,
@@ -211,6 +214,8 @@ impl<'a> DrawableChecks<'a> {
                 self.not_finalized.insert(rank);
             } else if not_matched_of(text).is_some() {
                 self.has_unmatched = true;
+            } else if left_out_of(text).is_some() {
+                self.left_out.insert(rank);
             } else if let Some(function) = unfinished_of(text) {
                 self.unfinished
                     .push((rank, thread, function.to_owned(), bounds.earliest));
@@ -323,6 +328,12 @@ impl<'a> DrawableChecks<'a> {
         if self.has_controls {
             return Some("MPI_Pcontrol may have switched recording off for some calls".to_owned());
         }
+        if !self.left_out.is_empty() {
+            let mut ranks = RankSet::default();
+            self.left_out.iter().for_each(|&rank| ranks.insert(rank));
+            let ranks = ranks_in_words(&ranks.to_string());
+            return Some(format!("collective calls of {ranks} were counted only"));
+        }
         // Of a run that was killed, messages were under way.
         if self.has_unmatched && self.not_finalized.is_empty() {
             return Some(
@@ -416,9 +427,7 @@ mod tests {
             lines: (0..2).map(|rank| Line::of_thread(rank, rank, 0)).collect(),
             ..Definitions::default()
         };
-        let text = b"6 messages not matched";
-        let info = [&(text.len() as u16).to_be_bytes()[..], text].concat();
-        let checked = |is_annotated: bool| {
+        let checked = |text: Option<&str>| {
             let mut checks = DrawableChecks::new(&definitions);
             for (nth, calls) in [[0, 1, 3], [0, 2, 3]].into_iter().enumerate() {
                 for (time, category) in (0..).zip(calls) {
@@ -435,7 +444,8 @@ mod tests {
                     });
                 }
             }
-            if is_annotated {
+            if let Some(text) = text {
+                let info = [&(text.len() as u16).to_be_bytes()[..], text.as_bytes()].concat();
                 checks.put(&Drawable {
                     topology: Topology::Event,
                     category: 9,
@@ -448,13 +458,23 @@ mod tests {
         let kinds = |report: &CorrectnessReport| -> Vec<FindingKind> {
             report.findings.iter().map(|finding| finding.kind).collect()
         };
-        assert_eq!(kinds(&checked(false)), [FindingKind::CollectiveOrder]);
-        let report = checked(true);
-        assert_eq!(kinds(&report), []);
-        let not_checked = report.not_checked.join("\n");
-        assert!(
-            not_checked.contains("messages without their other ends"),
-            "{not_checked}"
-        );
+        for text in [None, Some("2 calls left out"), Some("collectives left out")] {
+            assert_eq!(kinds(&checked(text)), [FindingKind::CollectiveOrder]);
+        }
+        for (text, why) in [
+            (
+                "6 messages not matched",
+                "messages without their other ends",
+            ),
+            (
+                "999999999 collectives left out",
+                "collective calls of rank 0 were counted only",
+            ),
+        ] {
+            let report = checked(Some(text));
+            assert_eq!(kinds(&report), []);
+            let not_checked = report.not_checked.join("\n");
+            assert!(not_checked.contains(why), "{not_checked}");
+        }
     }
 }

@@ -9,8 +9,9 @@ use super::pass::{Check, CorrectnessPass, UnseenCalls};
 use super::report::{
     CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
 };
-use super::role::{is_called_by_group, meets_other_side};
+use super::role::meets_other_side;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use wrappers::is_called_by_group;
 
 /// Findings of one kind that are reported; the rest is counted.
 const MAX_FINDINGS: usize = 100;

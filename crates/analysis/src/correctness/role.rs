@@ -1,6 +1,6 @@
 //! Functions that ranks call together, and what they come together on.
 
-use wrappers::{Class, Function, Kind};
+use wrappers::Function;
 
 /// What the ranks of a collective call have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,28 +13,10 @@ pub(super) enum CollectiveOn {
 
 /// What a function's calls come together on; `None` for one that ranks call alone.
 pub(super) fn comes_together_on(function: &Function) -> Option<CollectiveOn> {
-    let is = |kind| function.first(kind).is_some();
-    match function.class {
-        Class::Collective | Class::Icollective | Class::CollectiveInit => {
-            Some(CollectiveOn::Communicator)
-        }
-        Class::Neighbor | Class::Ineighbor | Class::NeighborInit => {
-            Some(CollectiveOn::Communicator)
-        }
-        Class::CommCreate if is(Kind::Comm) && !is_called_by_group(&function.name) => {
-            Some(CollectiveOn::Communicator)
-        }
-        Class::FileOpen | Class::WinCreate => Some(CollectiveOn::Communicator),
-        _ => function.collective_object().map(|_| CollectiveOn::Object),
+    match function.is_collective_on_comm() {
+        true => Some(CollectiveOn::Communicator),
+        false => function.collective_object().map(|_| CollectiveOn::Object),
     }
-}
-
-/// Whether a function that makes a communicator is called by the members of a group, and of a group only.
-pub(super) fn is_called_by_group(name: &str) -> bool {
-    matches!(
-        name,
-        "MPI_Comm_create_group" | "MPI_Comm_create_from_group" | "MPI_Intercomm_create_from_groups"
-    )
 }
 
 /// Whether a function makes an intercommunicator with processes outside of the communicator that its callers come together on, which they wait for, too.

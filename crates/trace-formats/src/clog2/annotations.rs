@@ -17,7 +17,26 @@ pub fn not_matched(messages: u64) -> String {
 
 /// The number in a text that [`not_matched`] has made; `None` for any other text.
 pub fn not_matched_of(text: &[u8]) -> Option<u64> {
-    let number = text.strip_suffix(NOT_MATCHED.as_bytes())?;
+    number_before(text, NOT_MATCHED)
+}
+
+/// Words behind the number in [`left_out`].
+const LEFT_OUT: &str = " collectives left out";
+
+/// Text of the annotation at the end of a rank of which collective calls on communicators were counted and not recorded.
+pub fn left_out(collective_calls: u64) -> String {
+    // There is room for 30 bytes.
+    format!("{}{LEFT_OUT}", collective_calls.min(999_999_999))
+}
+
+/// The number in a text that [`left_out`] has made; `None` for any other text.
+pub fn left_out_of(text: &[u8]) -> Option<u64> {
+    number_before(text, LEFT_OUT)
+}
+
+/// The number in front of these words, which end a text.
+fn number_before(text: &[u8], words: &str) -> Option<u64> {
+    let number = text.strip_suffix(words.as_bytes())?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 

@@ -221,3 +221,57 @@ fn without_annotations_nothing_is_said_about_them() {
     let about = |body: &Clog2Body| matches!(body, Clog2Body::EventDef(d) if d.etype >= 0);
     assert!(!merged.records.iter().any(|r| about(&r.body)));
 }
+
+/// Verify of such a trace must not take what a filter has left out for calls that a rank did not make.
+#[test]
+fn a_rank_says_how_many_collective_calls_were_counted_only() {
+    let (mut a, mut b, mut c) = (rank(0, 3), rank(1, 3), rank(2, 3));
+    for rank in [&mut a, &mut b] {
+        call_at(rank, 1000, 1010, "MPI_Barrier", &[V::H(WORLD)]);
+    }
+    let leave_out = |rank: &mut Blocks, name: &str, calls: u64| {
+        let function = rank.table.get(name).expect("in the table").id as u16;
+        rank.define(&Definition::Ignored { function, calls });
+    };
+    for name in [
+        "MPI_Send",
+        "MPI_Wtime",
+        "MPI_Comm_create_group",
+        "MPI_File_write_all",
+    ] {
+        leave_out(&mut a, name, 7);
+    }
+    for (name, calls) in [
+        ("MPI_Recv", 1000),
+        ("MPI_Bcast", 3),
+        ("MPI_Ineighbor_alltoall", 20),
+        ("MPI_Comm_dup", 100),
+    ] {
+        leave_out(&mut b, name, calls);
+    }
+    // A rank that records nothing, as the setting `ranks` says.
+    leave_out(&mut c, "MPI_Barrier", u64::MAX);
+    let merged = merge(&[a, b, c]);
+    let said = |text: &str| text.to_owned();
+    assert_eq!(
+        events(&merged),
+        [
+            (0, 2, 0, said("999999999 collectives left out")),
+            (10, 1, 0, said("123 collectives left out")),
+        ]
+    );
+    assert_eq!(merged.preamble.user_solo_event_id_count, 1);
+}
+
+#[test]
+fn other_calls_that_were_counted_only_are_not_annotated() {
+    let mut b = rank(0, 1);
+    call_at(&mut b, 1000, 1010, "MPI_Barrier", &[V::H(WORLD)]);
+    let function = b.table.get("MPI_Send").expect("in the table").id as u16;
+    b.define(&Definition::Ignored { function, calls: 9 });
+    let merged = merge(&[b]);
+    assert_eq!(
+        (events(&merged), merged.preamble.user_solo_event_id_count),
+        (vec![], 0)
+    );
+}
