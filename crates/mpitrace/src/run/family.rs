@@ -209,7 +209,7 @@ fn family_of(library: &str, path: Option<&str>) -> Option<AbiFamily> {
 }
 
 /// Whether a symbol's name stands in a library; `None` if the file cannot be read.
-fn has_name(library: &Path, symbol: &str) -> Option<bool> {
+pub fn has_name(library: &Path, symbol: &str) -> Option<bool> {
     let bytes = std::fs::read(library).ok()?;
     let name = regex::bytes::Regex::new(&format!(r"(?-u)\x00P?{symbol}\x00")).ok()?;
     Some(name.is_match(&bytes))

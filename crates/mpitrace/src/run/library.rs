@@ -1,10 +1,14 @@
 //! Finds the libtrace.so to preload: one fits every MPI.
 
 use crate::failure::Failure;
+use crate::run::family::has_name;
 use crate::system::own_program;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "libtrace.so";
+
+/// A symbol that every recorder has, and no other library: it says which MPIs the recorder is for.
+const SYMBOL: &str = "trace_abi";
 
 /// Path of the library, always absolute.
 ///
@@ -46,7 +50,7 @@ fn own_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// The loader splits LD_PRELOAD at blanks and colons, so such a path cannot be preloaded.
+/// The path of a recorder, which the loader can preload. The loader splits LD_PRELOAD at blanks and colons.
 fn checked(path: &Path) -> Result<PathBuf, Failure> {
     let path = std::path::absolute(path)
         .map_err(|error| Failure::Call(format!("{}: {error}", path.display())))?;
@@ -57,6 +61,10 @@ fn checked(path: &Path) -> Result<PathBuf, Failure> {
         .any(|byte| b" \t\n:;".contains(byte))
     {
         let message = "the dynamic loader cannot preload a path with a blank, colon or semicolon";
+        return Err(Failure::Call(format!("{}: {message}", path.display())));
+    }
+    if has_name(&path, SYMBOL) != Some(true) {
+        let message = format!("not the recorder of libtrace, which has a symbol {SYMBOL}");
         return Err(Failure::Call(format!("{}: {message}", path.display())));
     }
     Ok(path)

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use test_support::program_file;
 
+/// What a stand-in for libtrace.so holds: the name of the symbol by which `mpitrace run` knows the recorder, as a table of symbols has it.
+const STAND_IN: &str = "\0trace_abi\0";
+
 /// A folder with a stand-in for libtrace.so and launchers of our own, removed at the end.
 struct Bench {
     folder: PathBuf,
@@ -15,7 +18,7 @@ impl Bench {
         let folder =
             std::env::temp_dir().join(format!("mpitrace-run-{}-{test}", std::process::id()));
         fs::create_dir_all(folder.join("lib")).unwrap();
-        fs::write(folder.join("lib/libtrace.so"), "").unwrap();
+        fs::write(folder.join("lib/libtrace.so"), STAND_IN).unwrap();
         Bench { folder }
     }
 
@@ -202,6 +205,7 @@ fn an_earlier_preload_stays() {
 #[test]
 fn wrong_calls_end_with_2() {
     let bench = Bench::new("wrong");
+    fs::write(bench.path("other.so"), "\0trace_abiding\0my_trace_abi\0").unwrap();
     for (arguments, message) in [
         (
             &["run", "--", "./no-such-program"][..],
@@ -230,6 +234,15 @@ fn wrong_calls_end_with_2() {
         (
             &["run", "--lib", "no/such/lib", "--", "true"],
             "no/such/lib: no such library",
+        ),
+        // Any file, and a library that is another one.
+        (
+            &["run", "--lib", "/etc/passwd", "--", "true"],
+            "/etc/passwd: not the recorder of libtrace, which has a symbol trace_abi",
+        ),
+        (
+            &["run", "--lib", "other.so", "--", "true"],
+            "other.so: not the recorder of libtrace",
         ),
         (
             &["run", "--lib", "/tmp/..", "--", "true"],
@@ -289,7 +302,7 @@ fn real_launchers() {
             "{launcher}: {}",
             stderr(&output)
         );
-        // The empty stand-in makes the loader complain once in each process that is told to load it.
+        // The stand-in makes the loader complain once in each process that is told to load it.
         let complaints: Vec<String> = stderr(&output).lines().map(str::to_string).collect();
         assert!(
             complaints.iter().any(|line| line.contains("libtrace.so")),
