@@ -48,7 +48,7 @@ pub fn of(sources: Vec<BlockFileInput<'_>>) -> (Vec<RunFiles<'_>>, Vec<String>) 
             let twice = group.iter().find(|s| rank >= 0 && s.info.rank == rank);
             let first = group.first().map_or(source.started, |s| s.started);
             match twice {
-                Some(other) if run != 0 => {
+                Some(other) if run != 0 && !are_runs_of_their_own(other, &source) => {
                     left_out.push(format!(
                         "{}: rank {rank} of this run is there already, from {}: left out",
                         source.path.display(),
@@ -77,6 +77,12 @@ pub fn of(sources: Vec<BlockFileInput<'_>>) -> (Vec<RunFiles<'_>>, Vec<String>) 
         }));
     }
     (groups, left_out)
+}
+
+/// Whether two processes of one identity are runs of a single process each. A script that a launcher has started may start programs one after another,
+/// all of which have the launcher's identity.
+fn are_runs_of_their_own(one: &BlockFileInput<'_>, other: &BlockFileInput<'_>) -> bool {
+    one.info.size == 1 && other.info.size == 1 && one.info.pid != other.info.pid
 }
 
 /// Gives processes that died in MPI_Init the rank that their file's name tells, if others of their run had come out of it. Gives all

@@ -426,6 +426,23 @@ fn runs_are_told_apart_by_identity_and_without_one_by_rank() {
     assert!(err.contains("rank 0 of this run is there already"), "{err}");
 }
 
+/// A script below a launcher runs two programs of one process each: the identity of the run is the launcher's. A copy of a file is no third run.
+#[test]
+fn runs_of_single_processes_below_one_launcher_are_told_apart() {
+    let folder = Folder::new("single-runs");
+    for (name, pid) in [("a", 70_u32), ("b", 71), ("copy", 71)] {
+        let mut bytes = file(&exchange(0, 1, 0), &KILLED);
+        let at = offset_of!(FileHeader, pid);
+        bytes[at..at + 4].copy_from_slice(&pid.to_ne_bytes());
+        folder.write(&format!("{name}.blocks"), &bytes);
+    }
+    let (printed, err) = folder.fails(&["recover", "."]);
+    assert_eq!(printed.matches("p, 1 rank").count(), 2, "{printed}");
+    let twice = "copy.blocks: rank 0 of this run is there already, from ./b.blocks: left out";
+    assert!(err.contains(twice), "{err}");
+    assert_eq!(err.matches("left out").count(), 1, "{err}");
+}
+
 #[test]
 fn counts_are_told_in_the_recorders_own_words() {
     let folder = Folder::new("count");
