@@ -14,6 +14,8 @@ const MIN_TREND: f64 = 0.05;
 const MIN_PHASES_OF_TREND: usize = 8;
 /// Phases out of the ordinary that are told.
 const MAX_OUTLIERS: usize = 3;
+/// Waits or file operations that take so many times as long as the other are told alone.
+const MUCH: f64 = 10.0;
 /// A replay that is less than so many times as fast gains nothing that could be told from noise.
 const LEAST_SPEEDUP: f64 = 1.005;
 
@@ -151,10 +153,24 @@ pub fn efficiencies(report: &PerformanceReport) -> [(usize, &'static str, f64, &
             2,
             "serialisation",
             found.serialisation,
-            "ranks wait for each other's work",
+            serialising(&report.time),
         ),
         (2, "transfer", found.transfer, "data on its way, MPI itself"),
     ]
+}
+
+/// What a low serialisation efficiency comes from: the replay in which data moves in no time has waits and file operations, and both lower it.
+fn serialising(time: &TimeByUse) -> &'static str {
+    let (waiting, files) = (time.waiting, time.files);
+    if waiting <= 0.0 && files <= 0.0 {
+        "no rank is seen to wait"
+    } else if files > MUCH * waiting {
+        "file operations take time"
+    } else if waiting > MUCH * files {
+        "ranks wait for each other's work"
+    } else {
+        "ranks wait, files take time"
+    }
 }
 
 /// Uses of time: what each is, its short name, seconds.
@@ -305,6 +321,24 @@ mod tests {
         assert!(others.contains("wait for 50.0 s"), "{others}");
         let none = verdict(&report(4, 99.0, 0.0, 0.0));
         assert!(none.contains("Nothing else takes much of it."), "{none}");
+    }
+
+    /// One rank that computes and writes a file waits for nobody.
+    #[test]
+    fn serialisation_is_told_by_what_lowers_it() {
+        let told = |waiting: f64, files: f64| {
+            let mut report = report(2, 60.0, waiting, 0.0);
+            report.time.files = files;
+            efficiencies(&report)[3].3
+        };
+        let waits = "ranks wait for each other's work";
+        let files = "file operations take time";
+        assert_eq!(told(30.0, 0.0), waits);
+        assert_eq!(told(30.0, 0.1), waits);
+        assert_eq!(told(0.0, 30.0), files);
+        assert_eq!(told(0.1, 30.0), files);
+        assert_eq!(told(10.0, 20.0), "ranks wait, files take time");
+        assert_eq!(told(0.0, 0.0), "no rank is seen to wait");
     }
 
     /// A trend is told as a share of the first quarter, and one of more than twice as long as a factor. What is not looked at is told.
