@@ -98,10 +98,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (name, report) = analyse(&trace, &focus, parts, arguments.quiet)?;
     if let Some(path) = &arguments.html {
         let page = html::page(&name, &trace, &focus, &report, arguments.quiet)?;
-        write_bytes(path, page.as_bytes())?;
-        return check(arguments, &report);
+        return match write_bytes(path, page.as_bytes()) {
+            // The exit code is a verdict where nobody reads the page, too.
+            Ok(()) | Err(Failure::ClosedPipe) => check(arguments, &report),
+            Err(failure) => Err(failure),
+        };
     }
-    let mut out = BufWriter::new(crate::terminal::stdout());
+    let mut out = BufWriter::new(crate::terminal::stdout_beside_verdict());
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &report).map_err(|error| unwritten(error.into()))?;

@@ -186,3 +186,23 @@ fn what_is_not_there_is_said() {
     let failed = mpitrace(&["report", "no such file"]);
     assert_eq!(failed.status.code(), Some(1));
 }
+
+/// The exit code of a condition that holds is the same where nobody reads the report.
+#[test]
+fn a_condition_holds_where_nobody_reads_the_report() {
+    let input = golden::path("mpe/coll_n4.slog2");
+    for output in [&[][..], &["--json"], &["--by", "rank"], &["--html", "-"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+        command.args(["report", "--fail-if", "parallel-efficiency<2"]);
+        command.args(output).arg(&input).stdout(writer);
+        let ended = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(3), "{output:?}: {stderr}");
+        assert!(
+            stderr.contains("parallel-efficiency is"),
+            "{output:?}: {stderr}"
+        );
+    }
+}
