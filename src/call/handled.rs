@@ -93,7 +93,8 @@ extern "C" fn noted(number: usize, _: CodeAddress, code: *const c_int) -> CodeAd
     HANDLERS[number].load(Acquire)
 }
 
-/// Notes that a handler is told of error `code` on the thread. The first error stays that is of the outer one of two calls: its handler may make calls that fail.
+/// Notes that a handler is told of error `code` on the thread. Of two calls, one made inside the other, the error of the outer one stays: the handler
+/// that it is told to may make calls that fail, too.
 fn note(t: &mut Thread, code: c_int) {
     let depth = t.nested + 1;
     // Of the recorder's own questions none is a call of the program's.

@@ -23,11 +23,11 @@ pub struct StatisticsScope<'w> {
 /// Arrows that count, by the timelines of their ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedArrows {
-    /// Those that begin on a timeline that counts.
+    /// Arrows that begin on a timeline that counts.
     From,
-    /// Those that begin and end on timelines that count.
+    /// Arrows that begin and end on timelines that count.
     Between,
-    /// Those from one timeline to another.
+    /// Arrows from one timeline to another.
     Pair(u32, u32),
 }
 
