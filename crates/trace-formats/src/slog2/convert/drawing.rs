@@ -279,6 +279,10 @@ impl Drawing {
         state: &WholeState<'_>,
         put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
+        let born = self.drawn;
+        if let Some(known) = self.known_state(state) {
+            return put(&known.drawable(&known.vertices()), born);
+        }
         let line = self.lines.line(&state.header);
         let times = [state.start, state.header.time];
         match self.categories.state(state.etypes) {
@@ -286,7 +290,6 @@ impl Drawing {
                 self.categories.draw_state(slot, state.etypes[1]);
                 let [start, end] = times;
                 let vertices = [Vertex { time: start, line }, Vertex { time: end, line }];
-                let born = self.drawn;
                 if state.counts.is_empty() {
                     return self.draw(slot, Some(state.info), &vertices, born, put);
                 }

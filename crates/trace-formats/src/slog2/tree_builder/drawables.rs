@@ -70,7 +70,7 @@ impl<'a> StateOnLine<'a> {
 
     /// Start and end.
     #[inline]
-    pub(super) fn vertices(&self) -> [Vertex; 2] {
+    pub(in super::super) fn vertices(&self) -> [Vertex; 2] {
         let vertex = |time| Vertex {
             time,
             line: self.line,
@@ -78,8 +78,9 @@ impl<'a> StateOnLine<'a> {
         [vertex(self.bounds.earliest), vertex(self.bounds.latest)]
     }
 
-    /// The same state with these vertices.
-    pub(super) fn drawable(&self, vertices: &'a [Vertex; 2]) -> NewDrawable<'a> {
+    /// The state as a drawable that has these vertices.
+    #[inline]
+    pub(in super::super) fn drawable(&self, vertices: &'a [Vertex; 2]) -> NewDrawable<'a> {
         NewDrawable {
             topology: Topology::State,
             category: self.category,
