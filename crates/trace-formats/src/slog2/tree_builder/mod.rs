@@ -4,6 +4,7 @@
 //! children; everything else is in the file already, or on its way there on another thread ([`TreeBuilder::on_thread`]).
 
 mod drawables;
+mod incoming;
 mod node_file;
 mod node_parts;
 mod node_thread;
@@ -15,8 +16,9 @@ use std::io::{Seek, Write};
 use std::{fmt, mem, thread};
 
 use drawables::Drawables;
-pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists, StateOnLine};
-pub use drawables::{EncodedDrawable, NewComposite};
+pub(super) use drawables::Lists;
+pub(super) use incoming::{DrawablePlacement, FileDrawable, StateOnLine};
+pub use incoming::{EncodedDrawable, NewComposite};
 use node_file::{ClosedNode, NodeFile};
 pub use node_parts::{BuiltNode, NodeContents, NodePreview, NodeWriter};
 use node_thread::NodesElsewhere;

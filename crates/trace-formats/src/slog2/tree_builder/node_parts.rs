@@ -4,7 +4,8 @@
 use super::super::encode::write_count;
 use super::super::node::Stub;
 use super::super::types::{DirEntry, FileBlockPtr, TreeNodeId};
-use super::drawables::{DrawablePlacement, Drawables, EncodedDrawable, Scratch};
+use super::drawables::{Drawables, Scratch};
+use super::incoming::{DrawablePlacement, EncodedDrawable};
 use super::shadow::{DoneShadows, Shadows, WeightSlot};
 use trace_model::{Drawable, Ratios, TimeBBox, Topology};
 
