@@ -8,7 +8,7 @@
 use crate::call::arg;
 use crate::mpi::abi::Abi;
 use crate::mpi::slots::{AddressTable, CodeAddress};
-use crate::platform::jump::find_and_jump;
+use crate::platform::jump::{find_and_jump, jump_with_number};
 use crate::thread::current::current;
 use crate::thread::state::{HandledError, Thread};
 use std::ffi::{c_int, c_void};
@@ -60,20 +60,7 @@ observers! { 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25
 /// Stands for function number `N` of the program's.
 #[unsafe(naked)]
 unsafe extern "C" fn observe<const N: usize>() {
-    #[cfg(target_arch = "x86_64")]
-    std::arch::naked_asm!(
-        "mov r11d, {number}",
-        "jmp {note_and_jump}",
-        number = const N,
-        note_and_jump = sym note_and_jump,
-    );
-    #[cfg(target_arch = "aarch64")]
-    std::arch::naked_asm!(
-        "mov w11, {number}",
-        "b {note_and_jump}",
-        number = const N,
-        note_and_jump = sym note_and_jump,
-    );
+    jump_with_number!(N, note_and_jump);
 }
 
 /// Notes the error of which the second argument is the address, and jumps to the program's function whose number is in r11 (x11 on aarch64).

@@ -8,7 +8,7 @@ use crate::interpose::wrappers::WRAPPERS;
 use crate::mpi::family;
 use crate::mpi::functions::index;
 use crate::mpi::slots::{CodeAddress, REAL, name};
-use crate::platform::jump::find_and_jump;
+use crate::platform::jump::{find_and_jump, jump_with_number};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -33,20 +33,7 @@ helpers! {
 
 #[unsafe(naked)]
 unsafe extern "C" fn guarded<const SLOT: usize>() {
-    #[cfg(target_arch = "x86_64")]
-    std::arch::naked_asm!(
-        "mov r11d, {slot}",
-        "jmp {decide}",
-        slot = const SLOT,
-        decide = sym decide,
-    );
-    #[cfg(target_arch = "aarch64")]
-    std::arch::naked_asm!(
-        "mov w11, {slot}",
-        "b {decide}",
-        slot = const SLOT,
-        decide = sym decide,
-    );
+    jump_with_number!(SLOT, decide);
 }
 
 /// Jumps to the wrapper of the slot whose number is in r11 (x11 on aarch64), or past it. None of the functions takes more arguments than the registers hold.

@@ -1,6 +1,27 @@
 //! The stub that finds out where a call goes on and jumps there, with every register that could hold an argument as the caller left
 //! it.
 
+/// The body of a naked function that jumps to `target` with a constant below 2^16 in r11 (x11 on aarch64), as [`find_and_jump`] wants it.
+macro_rules! jump_with_number {
+    ($number:expr, $target:path) => {
+        #[cfg(target_arch = "x86_64")]
+        std::arch::naked_asm!(
+            "mov r11d, {number}",
+            "jmp {target}",
+            number = const $number,
+            target = sym $target,
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::naked_asm!(
+            "mov w11, {number}",
+            "b {target}",
+            number = const $number,
+            target = sym $target,
+        );
+    };
+}
+pub(crate) use jump_with_number;
+
 /// The body of a naked function that calls `find` with r11 (x11 on aarch64), the caller's return address, and the second argument of the call, and jumps to
 /// the address that it gives. With `vectors`, the registers of floating-point arguments are kept, too.
 ///
